@@ -1,0 +1,58 @@
+/** What policy is told and what it says. Everything here is data: the judge reads no file, no clock and no environment. */
+import type { JsonObject } from '../protocol/json.ts';
+import type { Effect, Tier } from '../protocol/tool.ts';
+
+/** What policy knows of a tool. */
+export interface ToolFacts {
+  name: string;
+  tier: Tier;
+  effect: Effect;
+  groups: readonly string[];
+  /** Names of context handles it cannot do without. */
+  needs: readonly string[];
+}
+
+/** A subject of a call with its paths made canonical (symbolic links resolved, as far as they exist). */
+export type ResolvedSubject =
+  | {
+      kind: 'path';
+      argument: string;
+      /** As written by the model. */
+      path: string;
+      /** Canonical absolute path. */
+      canonical: string;
+      /** Path from the workspace with `/` between segments, when inside of it; '' is the workspace itself. */
+      relative?: string;
+      inside: boolean;
+      access: 'read' | 'write' | 'delete';
+      /** True where the model wrote an absolute path. */
+      absolute: boolean;
+    }
+  | {
+      kind: 'command';
+      argument: string;
+      command: string;
+      sandbox: boolean;
+      /** Canonical absolute path. */
+      cwd: string;
+      cwdInside: boolean;
+      env: Record<string, string>;
+    }
+  | { kind: 'host'; argument: string; url: string; host: string };
+
+/** One call as policy sees it. */
+export interface CallFacts {
+  tool: ToolFacts;
+  /** Normalised and valid. */
+  arguments: JsonObject;
+  subjects: readonly ResolvedSubject[];
+}
+
+/** What this worker can offer, by handle or provider name; a tool that needs something else is unavailable. */
+export interface Surroundings {
+  available: ReadonlySet<string>;
+  /** Handle or provider name → why it is missing and how to get it. */
+  missing: Readonly<Record<string, string>>;
+  /** Canonical absolute paths of Countersign's own configuration, state and keys. */
+  protectedPaths: readonly string[];
+}

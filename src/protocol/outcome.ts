@@ -1,0 +1,129 @@
+/** How calls are judged and how they end. */
+import type { Json, JsonObject } from './json.ts';
+import type { ErrorCode, ErrorKind } from './errors.ts';
+import type { Effect, Tier, ToolLimits } from './tool.ts';
+
+/** How a call ended. `unknown`: its worker was lost while a `once` tool ran, so nobody can say whether it happened. */
+export const OUTCOME_STATUSES = [
+  'completed',
+  'failed',
+  'invalid',
+  'denied',
+  'expired',
+  'timed_out',
+  'cancelled',
+  'unknown',
+] as const;
+export type OutcomeStatus = (typeof OUTCOME_STATUSES)[number];
+
+/** An error as callers, models and people see it. */
+export interface CallError {
+  kind: ErrorKind;
+  code: ErrorCode;
+  /** What is wrong and what to do about it. */
+  message: string;
+  /** JSON pointer (RFC 6901) to the failing argument; only with ValidationError. */
+  field?: string;
+  /** The tool's JSON Schema; only with ValidationError of a known tool. */
+  schema?: JsonObject;
+}
+
+/** A file or record that a call made, or output too large for the model, by content hash. */
+export interface Artifact {
+  /** `sha256:` and 64 hexadecimal digits. */
+  hash: string;
+  bytes: number;
+  mediaType: string;
+  /** Path inside the workspace, where the artifact is a file there. */
+  path?: string;
+  /** What it is, for people: `stdout`, `full output`, a file's name. */
+  name?: string;
+}
+
+/** What a tool gives back, already cut to its limits. */
+export interface ToolResult {
+  /** For the model. */
+  output: Json;
+  /** For people; plain text. */
+  display?: string;
+  artifacts?: Artifact[];
+}
+
+/** How a call came to be allowed by a person or a grant. */
+export interface ApprovalRecord {
+  approver: string;
+  /** False until a signature by the approver's key was checked. */
+  verified: boolean;
+  decision: 'approve' | 'deny';
+  reason?: string;
+  /** Id of the grant that stood in for a person. */
+  grant?: string;
+  /** True where the approver changed the arguments; the model is told. */
+  edited?: boolean;
+}
+
+export interface Outcome {
+  status: OutcomeStatus;
+  output?: Json;
+  display?: string;
+  artifacts?: Artifact[];
+  error?: CallError;
+  /** Sets of arguments seen (1 to 3). */
+  attempts: number;
+  /** Executions started. */
+  tries: number;
+  approval?: ApprovalRecord;
+}
+
+/** One rule that had something to say, in the order in which the layers speak. */
+export interface TraceStep {
+  layer: string;
+  rule: string;
+  effect: 'allow' | 'ask' | 'deny' | 'raise' | 'none';
+  reason: string;
+}
+
+/** What is recorded about why a call may or may not run. */
+export interface Judgement {
+  verdict: 'run' | 'ask' | 'deny';
+  /** The call's tier, raised by its own risk where that applies. */
+  tier: Tier;
+  /** The deciding rule, named as in the trace. */
+  rule: string;
+  /** Why, in one line for models and people. */
+  reason: string;
+  trace: TraceStep[];
+  /** Hash of the rule set that judged. */
+  policy: string;
+}
+
+/** What the workflow needs to know of the tool to run it; recorded, so later changes to the tool change nothing here. */
+export interface Plan {
+  effect: Effect;
+  limits: ToolLimits;
+}
+
+/** What preparation says of one attempt. */
+export type Prepared =
+  | { verdict: 'invalid'; error: CallError }
+  | { verdict: 'deny'; judgement: Judgement; error: CallError }
+  | { verdict: 'ask'; judgement: Judgement; plan: Plan; ask: Ask }
+  | { verdict: 'run'; judgement: Judgement; plan: Plan; result?: Execution };
+
+/** What is bound and shown when a person has to decide. */
+export interface Ask {
+  /** Digest over the exact content; see src/context/digest.ts. */
+  digest: string;
+  runId: string;
+  /** Milliseconds since the epoch. */
+  expiresAt: number;
+  /** The arguments that would run, normalised. */
+  arguments: JsonObject;
+  /** Hash of the tool's name, schema and version. */
+  fingerprint: string;
+}
+
+/** How one execution ended, as the activity reports it. */
+export type Execution =
+  | ({ status: 'completed' } & ToolResult)
+  | { status: 'failed' | 'denied' | 'timed_out' | 'unknown'; error: CallError; artifacts?: Artifact[] };

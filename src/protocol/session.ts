@@ -1,0 +1,56 @@
+/** A session's immutable start data, its states, and what it answers. */
+
+export const SESSION_KINDS = ['main', 'branch', 'worker'] as const;
+/** `main` reaches a human; `branch` is a child that asks through its parent; `worker` is a read-only child. */
+export type SessionKind = (typeof SESSION_KINDS)[number];
+
+/** Kept in the session workflow's memo under {@link SESSION_MEMO}; never changed after the start. */
+export interface SessionFacts {
+  id: string;
+  kind: SessionKind;
+  /** Absent for `main`. */
+  parent?: string;
+  /** The main session above this one; its own id for `main`. */
+  main: string;
+  /** 0 for `main`, 1 for its children, and so on. */
+  depth: number;
+  /** Canonical absolute path of the folder that this session's tools are confined to. */
+  workspace: string;
+  /** Name of the agent whose calls these are; declared in the worker's configuration. */
+  agent: string;
+  /** Where requests for approval are shown (`inbox` unless said otherwise); null: nowhere. Children have null. */
+  channel: string | null;
+  /** The sender that this session acts for, where one is known. */
+  owner?: string;
+  /** The model's provider, where one is known; policy may differ by it. */
+  provider?: string;
+  /** The conversation (group) the session belongs to, where one is known. */
+  group?: string;
+}
+
+export const SESSION_MEMO = 'countersignSession';
+
+/** `open` takes calls; `closing` takes none and ends those it has; `closed` is over. */
+export type SessionState = 'open' | 'closing' | 'closed';
+
+/** One line of `session list`, and `session show`. */
+export interface SessionView extends SessionFacts {
+  state: SessionState;
+  /** Ids of children that have not ended. */
+  children: string[];
+  /** Requests for approval that wait here. */
+  pending: number;
+  /** How often the workflow has continued as new. */
+  continuedAsNew: number;
+  /** Latest things the session was told, newest last (100 at most). */
+  notices: SessionNotice[];
+}
+
+/** Something a session is told for its people: a call given up as invalid, a child gone wrong. */
+export interface SessionNotice {
+  at: number;
+  kind: 'call_invalid' | 'child_ended' | 'child_failed' | 'notify_failed';
+  session: string;
+  callId?: string;
+  text: string;
+}

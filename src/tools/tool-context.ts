@@ -1,0 +1,115 @@
+/**
+ * The handles through which tools touch the world. A handle that a session may not have is absent:
+ * capability by construction, whatever any policy says. src/context builds them.
+ */
+import type { Artifact } from '../protocol/outcome.ts';
+import type { SessionFacts } from '../protocol/session.ts';
+
+/** Reads inside the workspace. Paths are as the model wrote them: relative to the workspace, or absolute inside of it. */
+export interface FileReader {
+  /** Throws `outside_workspace`, `file_not_found`, `not_a_file`, `file_too_large`. */
+  read(path: string): Promise<{ bytes: Uint8Array; path: string }>;
+  list(path: string): Promise<{ path: string; entries: DirectoryEntry[] }>;
+  stat(path: string): Promise<DirectoryEntry & { path: string }>;
+}
+
+export interface DirectoryEntry {
+  name: string;
+  kind: 'file' | 'directory' | 'symlink' | 'other';
+  bytes: number;
+  /** Milliseconds since the epoch. */
+  modifiedAt: number;
+}
+
+/** Changes inside the workspace. Writes are atomic: a reader sees the old content or the new. */
+export interface FileWriter {
+  /** Creates missing parent folders. `ifHash` (sha256 hex of the present content) makes it throw `file_changed` where the content differs. */
+  write(path: string, bytes: Uint8Array, options?: { ifHash?: string }): Promise<{ path: string; created: boolean }>;
+  /** A file, or a folder with `recursive`. */
+  remove(path: string, options?: { recursive?: boolean }): Promise<{ path: string; entries: number }>;
+}
+
+/** Content search with ripgrep's semantics, inside the workspace. */
+export interface Searcher {
+  search(query: SearchQuery): Promise<SearchResult>;
+}
+
+export interface SearchQuery {
+  pattern: string;
+  path?: string;
+  glob?: string;
+  ignoreCase?: boolean;
+  literal?: boolean;
+  context?: number;
+  maxMatches: number;
+}
+
+export interface SearchResult {
+  matches: { path: string; line: number; text: string; before?: string[]; after?: string[] }[];
+  /** True when there were more than `maxMatches`. */
+  truncated: boolean;
+}
+
+/** Runs commands; each in a process group of its own that dies with the call. */
+export interface Processes {
+  run(command: CommandLine): Promise<CommandResult>;
+}
+
+export interface CommandLine {
+  command: string;
+  /** Inside the workspace. */
+  cwd?: string;
+  env?: Record<string, string>;
+  timeoutMs: number;
+}
+
+export interface CommandResult {
+  /** null when ended by a signal. */
+  exitCode: number | null;
+  signal: string | null;
+  timedOut: boolean;
+  stdout: Uint8Array;
+  stderr: Uint8Array;
+  /** Both in the order in which they came. */
+  interleaved: Uint8Array;
+  /** True where output past the cap (100 MB) was dropped. */
+  capped: boolean;
+}
+
+/** Output kept whole, by content hash. Readable from the session that made it and its ancestors only. */
+export interface Artifacts {
+  put(bytes: Uint8Array, about: { mediaType: string; name?: string }): Promise<Artifact>;
+  /** Throws `artifact_not_found`, also for artifacts of sessions that may not be read from here. */
+  get(hash: string): Promise<Uint8Array>;
+}
+
+/** What an approved elevated call gets and no other: hands that reach past the workspace and the sandbox. */
+export interface Elevated {
+  /** Absolute path. */
+  remove(path: string, options?: { recursive?: boolean }): Promise<{ path: string; entries: number }>;
+  /** Outside of the sandbox. */
+  run(command: CommandLine): Promise<CommandResult>;
+}
+
+/** Every handle there is, by name. A tool names those that it cannot do without. */
+export interface Handles {
+  files: FileReader;
+  writer: FileWriter;
+  searcher: Searcher;
+  shell: Processes;
+  artifacts: Artifacts;
+  elevated: Elevated;
+}
+export type HandleName = keyof Handles;
+
+export interface ToolContext extends Partial<Handles> {
+  readonly session: SessionFacts;
+  readonly callId: string;
+  /** Aborted by cancellation, by the tool's time limit and by the worker's shutdown; a handle stops its work on it. */
+  readonly signal: AbortSignal;
+  /** Tells people how far the work is; kept to a few a second. */
+  progress(text: string): void;
+}
+
+/** A context in which the handles that a tool needs are known to be there. */
+export type ContextWith<Needs extends HandleName> = ToolContext & Pick<Handles, Needs>;
