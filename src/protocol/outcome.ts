@@ -93,9 +93,29 @@ export interface Judgement {
   /** Why, in one line for models and people. */
   reason: string;
   trace: TraceStep[];
+  /** What raised the tier above the tool's own, one line each; empty where nothing did. */
+  tierReasons: string[];
+  /** With verdict `deny`: what kind of refusal it is. */
+  code?: DenyCode;
+  /**
+   * With verdict `run` of a command outside of the sandbox that nobody was asked about: the command line rebuilt from what was
+   * judged, every word quoted. It runs instead of the model's text, so that what was judged is what runs.
+   */
+  command?: string;
   /** Hash of the rule set that judged. */
   policy: string;
 }
+
+/** The refusals that policy makes. */
+export type DenyCode = Extract<
+  ErrorCode,
+  | 'policy_denied'
+  | 'policy_failed'
+  | 'tool_unavailable'
+  | 'missing_capability'
+  | 'outside_workspace'
+  | 'protected_path'
+>;
 
 /** What the workflow needs to know of the tool to run it; recorded, so later changes to the tool change nothing here. */
 export interface Plan {
