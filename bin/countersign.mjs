@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+// The `countersign` command: the built program where there is one, the sources in a clone.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+const inClone = existsSync(path('../src/cli/main.ts'));
+
+if (Number(process.versions.node.split('.')[0]) >= 24) {
+  enableCompileCache?.();
+  await import(inClone ? '../src/cli/main.ts' : '../dist/cli/main.js');
+} else if (existsSync(path('../node_modules/node/bin/node'))) {
+  // Ctrl-C reaches the child by itself; this process only waits to pass on how it ended.
+  process.on('SIGINT', () => {});
+  const { status, signal } = spawnSync(path('../node_modules/node/bin/node'), process.argv.slice(1), {
+    stdio: 'inherit',
+  });
+  process.exitCode = status ?? 128 + constants.signals[signal];
+} else {
+  console.error(
+    `countersign needs Node 24 or later; this is ${process.version}.` +
+      (inClone ? ' In a clone, `npm start` once gets everything that is needed.' : ''),
+  );
+  process.exitCode = 70;
+}

@@ -1,0 +1,33 @@
+/**
+ * Where Countersign keeps things, after the XDG base directory specification.
+ *
+ * COUNTERSIGN_HOME puts configuration and state under one folder (tests, the demo, several services on one machine).
+ * The cache stays where it is even then: it holds only what can be made again, and making it again takes minutes.
+ */
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Configuration: `config.jsonc` and what a person wrote. */
+export const configDir = (env: Env = process.env): string => place(env, 'config', 'XDG_CONFIG_HOME', '.config');
+
+/** State: the embedded server's database, artifacts, claims, keys, logs, `service.json`. */
+export const stateDir = (env: Env = process.env): string => place(env, 'state', 'XDG_STATE_HOME', '.local/state');
+
+/** What can be made again: the Temporal server, workflow bundles. Shared by all services of a user. */
+export const cacheDir = (env: Env = process.env): string => join(base(env, 'XDG_CACHE_HOME', '.cache'), 'countersign');
+
+/** The package's own root: holds `temporal-server/`, and either `src/` (a clone) or `dist/` (published). */
+export const packageRoot = (): string => join(import.meta.dirname, '..', '..');
+
+function place(env: Env, own: string, variable: string, fallback: string): string {
+  if (env['COUNTERSIGN_HOME']) return join(resolve(env['COUNTERSIGN_HOME']), own);
+  return join(base(env, variable, fallback), 'countersign');
+}
+
+/** The specification says to ignore relative paths. */
+function base(env: Env, variable: string, fallback: string): string {
+  const value = env[variable];
+  return value && isAbsolute(value) ? value : join(homedir(), fallback);
+}
