@@ -1,5 +1,7 @@
 /** What policy is told and what it says. Everything here is data: the judge reads no file, no clock and no environment. */
 import type { JsonObject } from '../protocol/json.ts';
+import type { DenyCode, TraceStep } from '../protocol/outcome.ts';
+import type { SessionFacts } from '../protocol/session.ts';
 import type { Effect, Tier } from '../protocol/tool.ts';
 
 /** What policy knows of a tool. */
@@ -37,6 +39,11 @@ export type ResolvedSubject =
       cwd: string;
       cwdInside: boolean;
       env: Record<string, string>;
+      /**
+       * Each word that `fileOperands(command)` names, resolved from `cwd`: what a program would open. Without it no command that
+       * names a file is let through outside of the sandbox: a symbolic link in the workspace may lead anywhere.
+       */
+      operands?: Readonly<Record<string, { canonical: string; inside: boolean }>>;
     }
   | { kind: 'host'; argument: string; url: string; host: string };
 
@@ -48,6 +55,12 @@ export interface CallFacts {
   subjects: readonly ResolvedSubject[];
 }
 
+/**
+ * What policy is told of the session. `origin` is the channel of the main session above, which children inherit: their own
+ * `channel` is null, and a branch must not leave its channel's rules behind.
+ */
+export type JudgedSession = SessionFacts & { readonly origin?: string | null };
+
 /** What this worker can offer, by handle or provider name; a tool that needs something else is unavailable. */
 export interface Surroundings {
   available: ReadonlySet<string>;
@@ -55,4 +68,12 @@ export interface Surroundings {
   missing: Readonly<Record<string, string>>;
   /** Canonical absolute paths of Countersign's own configuration, state and keys. */
   protectedPaths: readonly string[];
+}
+
+/** A line of the trace with what only the judge needs. */
+export interface Finding extends TraceStep {
+  /** With effect `deny`. */
+  code?: DenyCode;
+  /** With effect `raise`: the tier that the call is raised to. */
+  tier?: Tier;
 }

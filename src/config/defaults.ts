@@ -1,0 +1,64 @@
+/** The whole configuration, with every default filled in. */
+import { LIMITS } from '../protocol/limits.ts';
+import { DEFAULT_SHELL, type ShellSettings } from '../policy/settings.ts';
+import type { ConfigFile } from './schema.ts';
+
+type Given<Key extends keyof ConfigFile> = NonNullable<ConfigFile[Key]>;
+export type AgentConfig = Given<'agents'>[string];
+export type ChannelConfig = Given<'channels'>[string];
+export type ApproverConfig = NonNullable<Given<'approvals'>['approvers']>[number];
+export type Limits = { [Key in keyof Required<Given<'limits'>>]: number };
+
+/** A validated configuration. Absent parts of the file have their defaults here; `agents` has `default`, `channels` has `inbox`. */
+export interface Config extends Omit<ConfigFile, 'workspaces' | 'agents' | 'channels' | 'owners' | 'shell' | 'approvals' | 'limits'> {
+  workspaces: string[];
+  agents: Record<string, AgentConfig>;
+  channels: Record<string, ChannelConfig>;
+  owners: string[];
+  shell: ShellSettings & { env: string[]; sandbox: { readOnly: string[] } };
+  approvals: { timeoutMs: number; signatures: 'optional' | 'required'; approvers: ApproverConfig[] };
+  limits: Limits;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  parameters: 20,
+  schemaDepth: 5,
+  arrayItems: 1_000,
+  stringBytes: 100 * 1024,
+  fileBytes: 100 * 1024 * 1024,
+  argumentBytes: LIMITS.argumentBytes,
+  argumentDepth: LIMITS.argumentDepth,
+  running: 10,
+  queued: 100,
+  pendingRequests: LIMITS.pendingRequests,
+  sessionDepth: LIMITS.sessionDepth,
+  sessionChildren: LIMITS.sessionChildren,
+  correctionMs: LIMITS.correctionMs,
+  modelOutputBytes: LIMITS.modelOutputBytes,
+};
+
+export function withDefaults(file: ConfigFile): Config {
+  const { timeout, timeoutMs, signatures, approvers } = file.approvals ?? {};
+  return {
+    ...file,
+    workspaces: file.workspaces ?? [],
+    agents: { default: {}, ...file.agents },
+    channels: { inbox: {}, ...file.channels },
+    owners: file.owners ?? [],
+    shell: { ...DEFAULT_SHELL, ...file.shell, env: file.shell?.env ?? [], sandbox: { readOnly: file.shell?.sandbox?.readOnly ?? [] } },
+    approvals: {
+      timeoutMs: timeoutMs ?? (timeout === undefined ? LIMITS.approvalMs : durationMs(timeout)),
+      signatures: signatures ?? 'optional',
+      approvers: approvers ?? [],
+    },
+    limits: { ...DEFAULT_LIMITS, ...file.limits },
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of a duration that the schema accepted: `30m`. */
+export function durationMs(text: string): number {
+  const [, count = '0', unit = 'ms'] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];
+  return Number(count) * (UNITS[unit] ?? 1);
+}

@@ -1,0 +1,81 @@
+/** Reads the configuration file. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type Node, type ParseError, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { CountersignError } from '../protocol/errors.ts';
+import { compileRules, hashOf, type Rules } from '../policy/rules.ts';
+import { type Config, withDefaults } from './defaults.ts';
+import { fromAjv, invalid, nodeAt, pointer, type SourceFile } from './diagnose.ts';
+import { conflicts, unknownNames } from './names.ts';
+import { type ConfigFile, configSchema } from './schema.ts';
+
+export const CONFIG_FILE = 'countersign.config.jsonc';
+
+export interface LoadedConfig {
+  config: Config;
+  rules: Rules;
+  /** Absolute path of the file; absent when there is none and the defaults hold. */
+  path?: string;
+  /** `sha256:` of the whole configuration, whatever its layout and comments. */
+  hash: string;
+}
+
+const validate = new Ajv2020({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true }).compile<ConfigFile>(configSchema);
+
+/**
+ * Reads `path`, or `countersign.config.jsonc` in the working folder, or (when that does not exist) takes the defaults.
+ * Throws `invalid_config` with `file:line:column`, a JSON pointer and the nearest known name.
+ */
+export async function loadConfig(path?: string): Promise<LoadedConfig> {
+  const file = resolve(path ?? CONFIG_FILE);
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (path === undefined && error instanceof Error && 'code' in error && error.code === 'ENOENT') return loaded({});
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CountersignError('invalid_config', `${file}: cannot be read: ${why}`, { cause: error });
+  }
+  return { ...parseConfig(text, path ?? CONFIG_FILE), path: file };
+}
+
+/** The configuration in a text. `fileName` is for messages only. Throws `invalid_config` as {@link loadConfig} does. */
+export function parseConfig(text: string, fileName: string): LoadedConfig {
+  const file: SourceFile = { name: fileName, text: text.replace(/^\uFEFF/, '') };
+  const root = parseSource(file);
+  const value: unknown = getNodeValue(root);
+  if (!validate(value)) throw fromAjv(file, root, validate.errors ?? []);
+  const problem = [...unknownNames(value), ...conflicts(value)][0];
+  if (problem !== undefined) throw invalid(file, nodeAt(root, problem.path).offset, pointer(problem.path), problem.message);
+  return loaded(value);
+}
+
+function loaded(file: ConfigFile): LoadedConfig {
+  const config = withDefaults(file);
+  return { config, rules: compileRules(config), hash: hashOf(config) };
+}
+
+function parseSource(file: SourceFile): Node {
+  const errors: ParseError[] = [];
+  const root = parseTree(file.text, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  if (first !== undefined) throw invalid(file, first.offset, '', `is not valid JSON with comments (${printParseErrorCode(first.error)})`);
+  if (root === undefined) throw invalid(file, 0, '', 'is empty; {} is the smallest configuration');
+  const twice = repeatedName(root);
+  if (twice !== undefined) throw invalid(file, twice.offset, '', `the name ${JSON.stringify(twice.value)} stands here twice; one of them would be ignored`);
+  return root;
+}
+
+/** A property name that its object has already: JSON parsers silently keep one, and it may be the laxer. */
+function repeatedName(node: Node): Node | undefined {
+  const seen = new Set<unknown>();
+  for (const child of node.children ?? []) {
+    const name = node.type === 'object' ? child.children?.[0] : undefined;
+    if (name !== undefined && (seen.has(name.value) || name.value === '__proto__')) return name;
+    if (name !== undefined) seen.add(name.value);
+    const below = repeatedName(child);
+    if (below !== undefined) return below;
+  }
+  return undefined;
+}

@@ -1,0 +1,56 @@
+/** Checks of what a schema can't say: that tools, groups and profiles exist, and that settings agree with each other. */
+import { BUILT_IN_GROUPS, BUILT_IN_TOOLS, isOriginName } from '../policy/catalogue.ts';
+import { matchText } from '../policy/paths.ts';
+import type { ConfigFile } from './schema.ts';
+import { didYouMean } from './diagnose.ts';
+
+export interface Problem {
+  path: (string | number)[];
+  message: string;
+}
+
+/** Every name in the file that means nothing. */
+export function unknownNames(file: ConfigFile): Problem[] {
+  const known = [...BUILT_IN_TOOLS, ...Object.keys(BUILT_IN_GROUPS), ...Object.keys(file.groups ?? {})];
+  return toolNames(file).flatMap(({ path, name }) => {
+    const matches = name.includes('*') ? known.some((one) => matchText(name, one)) : known.includes(name);
+    if (matches || isOriginName(name)) return [];
+    const what = name.startsWith('group:') ? 'group' : 'tool';
+    return [{ path, message: `unknown ${what} ${JSON.stringify(name)}${didYouMean(name, known)}` }];
+  });
+}
+
+/** Settings that can't both hold. */
+export function conflicts(file: ConfigFile): Problem[] {
+  const both = file.approvals?.timeout !== undefined && file.approvals.timeoutMs !== undefined;
+  return both ? [{ path: ['approvals', 'timeoutMs'], message: 'give timeout or timeoutMs, not both' }] : [];
+}
+
+const LISTS = ['allow', 'alsoAllow', 'ask', 'deny', 'ownerOnly'] as const;
+const MAPS = ['providers', 'agents', 'channels', 'conversations'] as const;
+const SECTIONS = ['sandbox', 'subAgents'] as const;
+
+/** A section as far as names go; the schema has seen to its form. */
+interface Section {
+  [key: string]: unknown;
+}
+const isSection = (value: unknown): value is Section => typeof value === 'object' && value !== null && !Array.isArray(value);
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []);
+
+/** Every place where the file names a tool or a group, in sections of sections too. */
+function toolNames(section: Section, path: (string | number)[] = []): { path: (string | number)[]; name: string }[] {
+  const lists = LISTS.flatMap((list) => texts(section[list]).map((name, index) => ({ path: [...path, list, index], name })));
+  const rules = (Array.isArray(section['rules']) ? section['rules'] : []).flatMap((rule: unknown, index) =>
+    isSection(rule) && typeof rule['tool'] === 'string' ? [{ path: [...path, 'rules', index, 'tool'], name: rule['tool'] }] : [],
+  );
+  const groups = isSection(section['groups'])
+    ? Object.entries(section['groups']).flatMap(([group, members]) =>
+        texts(members).map((name, index) => ({ path: [...path, 'groups', group, index], name })),
+      )
+    : [];
+  const below = [
+    ...SECTIONS.map((key) => [[key], section[key]] as const),
+    ...MAPS.flatMap((map) => Object.entries(isSection(section[map]) ? section[map] : {}).map(([key, value]) => [[map, key], value] as const)),
+  ].flatMap(([keys, value]) => (isSection(value) ? toolNames(value, [...path, ...keys]) : []));
+  return [...lists, ...rules, ...groups, ...below];
+}

@@ -1,0 +1,45 @@
+/** Reloads the configuration when its file changes. */
+import { watch } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { loadConfig, type LoadedConfig } from './load.ts';
+
+/** Editors write in several steps; a change is read when this long has passed without another. */
+const SETTLE_MS = 100;
+
+/**
+ * Calls `onChange` with each new configuration that is valid and differs, and `onError` with what is wrong with one that is
+ * not: the caller then keeps what it has. Watches the folder, because editors replace the file. Returns how to stop.
+ */
+export function watchConfig(path: string, onChange: (loaded: LoadedConfig) => void, onError: (error: Error) => void): () => void {
+  const file = resolve(path);
+  let last: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const load = async (): Promise<void> => {
+    const before = last;
+    try {
+      const loaded = await loadConfig(file);
+      if (stopped) return;
+      last = loaded.hash;
+      if (before !== undefined && loaded.hash !== before) onChange(loaded);
+    } catch (error) {
+      if (!stopped) onError(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  const soon = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void load(), SETTLE_MS);
+  };
+
+  const ready = load();
+  const watcher = watch(dirname(file), (_event, name) => {
+    if (name === null || name === basename(file)) void ready.then(soon);
+  });
+  watcher.on('error', onError);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+    watcher.close();
+  };
+}

@@ -1,0 +1,107 @@
+/** The nine layers of configured rules, in their order. Each can only narrow what those before it left. */
+import { sectionsFor } from './scopes.ts';
+import { senseOf } from './patterns.ts';
+import type { CompiledRule, CompiledSection, Rules } from './rules.ts';
+import type { Finding, CallFacts, JudgedSession, ToolFacts } from './types.ts';
+
+export const LAYERS = [
+  'profile',
+  'provider profile',
+  'global',
+  'global by provider',
+  'agent',
+  'agent by provider',
+  'group',
+  'sandbox',
+  'sub-agent',
+] as const;
+export type Layer = (typeof LAYERS)[number];
+
+/** Which sections speak in which layer for this session. */
+export function sectionsOf(session: JudgedSession, rules: Rules): { layer: Layer; section: CompiledSection; part: 'profile' | 'lists' | 'all' }[] {
+  const providers = sectionsFor(rules.providers, session.provider);
+  const agent = rules.agents.get(session.agent);
+  const channel = session.channel ?? session.origin;
+  const out: { layer: Layer; section: CompiledSection; part: 'profile' | 'lists' | 'all' }[] = [
+    { layer: 'profile', section: rules.base, part: 'profile' },
+    ...providers.map((section) => ({ layer: 'provider profile', section, part: 'profile' }) as const),
+    { layer: 'global', section: rules.global, part: 'lists' },
+    ...providers.map((section) => ({ layer: 'global by provider', section, part: 'lists' }) as const),
+  ];
+  if (agent !== undefined) {
+    out.push({ layer: 'agent', section: agent.section, part: 'all' });
+    for (const section of sectionsFor(agent.providers, session.provider)) out.push({ layer: 'agent by provider', section, part: 'all' });
+  }
+  for (const section of [
+    ...sectionsFor(rules.channels, channel ?? undefined),
+    ...sectionsFor(rules.conversations, session.group),
+  ]) {
+    out.push({ layer: 'group', section, part: 'all' });
+  }
+  if (rules.sandbox !== undefined && rules.shell.backend === 'sandbox') out.push({ layer: 'sandbox', section: rules.sandbox, part: 'all' });
+  if (session.depth > 0 || session.kind !== 'main') {
+    for (const section of [rules.subAgents, agent?.subAgents]) {
+      if (section !== undefined) out.push({ layer: 'sub-agent', section, part: 'all' });
+    }
+  }
+  return out;
+}
+
+/** What the nine layers say of a tool by its name alone; used for calls and for what is offered to a model. */
+export function judgeTool(tool: ToolFacts, session: JudgedSession, rules: Rules): Finding[] {
+  return sectionsOf(session, rules).flatMap(({ layer, section, part }) => [
+    ...(part === 'lists' ? [] : profileFinding(layer, tool, section)),
+    ...(part === 'profile' ? [] : listFindings(layer, tool, section)),
+  ]);
+}
+
+/** What the argument rules of the nine layers say of a call, strictest first within each section. */
+export function judgeArguments(call: CallFacts, session: JudgedSession, rules: Rules): Finding[] {
+  return sectionsOf(session, rules)
+    .filter(({ part }) => part !== 'profile')
+    .flatMap(({ layer, section }) => ruleFindings(layer, call, section));
+}
+
+function profileFinding(layer: Layer, tool: ToolFacts, { path, profile }: CompiledSection): Finding[] {
+  if (profile === undefined) return [];
+  const rule = `${place(path)}profile "${profile.name}"`;
+  const entry = profile.tools.permits(tool);
+  if (entry === undefined) return [deny(layer, rule, `the profile ${profile.name} does not have ${tool.name}`)];
+  return [{ layer, rule, effect: 'allow', reason: `the profile ${profile.name} has ${tool.name}${entry === tool.name ? '' : ` (${entry})`}` }];
+}
+
+function listFindings(layer: Layer, tool: ToolFacts, section: CompiledSection): Finding[] {
+  const out: Finding[] = [];
+  const at = place(section.path);
+  const denied = section.deny?.restricts(tool);
+  if (denied !== undefined) out.push(deny(layer, `${at}deny "${denied}"`, `${tool.name} is denied`));
+  if (section.allow !== undefined) {
+    const allowed = section.allow.permits(tool);
+    if (allowed === undefined) out.push(deny(layer, `${at}allow`, `${tool.name} is not on the allow list`));
+    else out.push({ layer, rule: `${at}allow "${allowed}"`, effect: 'allow', reason: `${tool.name} is on the allow list` });
+  }
+  const asked = section.ask?.restricts(tool);
+  if (asked !== undefined) out.push({ layer, rule: `${at}ask "${asked}"`, effect: 'ask', reason: `${tool.name} needs an approval here` });
+  return out;
+}
+
+const STRICTNESS = { deny: 0, ask: 1, allow: 2 } as const;
+
+function ruleFindings(layer: Layer, call: CallFacts, section: CompiledSection): Finding[] {
+  return section.rules
+    .filter((one) => ruleMatches(one, call))
+    .sort((a, b) => STRICTNESS[a.rule.effect] - STRICTNESS[b.rule.effect])
+    .map(({ name, rule }) => {
+      const reason = rule.reason ?? `a rule for ${rule.tool} says ${rule.effect}`;
+      return rule.effect === 'deny' ? deny(layer, name, reason) : { layer, rule: name, effect: rule.effect, reason };
+    });
+}
+
+export function ruleMatches({ tool, patterns, rule }: CompiledRule, call: CallFacts): boolean {
+  const sense = senseOf(rule.effect);
+  const named = sense === 'permit' ? tool.permits(call.tool) : tool.restricts(call.tool);
+  return named !== undefined && patterns.every((matches) => matches(call, sense));
+}
+
+const place = (path: string): string => (path === '' ? '' : `${path}.`);
+const deny = (layer: string, rule: string, reason: string): Finding => ({ layer, rule, effect: 'deny', reason, code: 'policy_denied' });

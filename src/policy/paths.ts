@@ -1,0 +1,88 @@
+/** Paths as policy compares them: lexically, by whole segments. Making a path canonical needs the file system and happens before. */
+
+/** Segments of an absolute or relative POSIX path, with `.` and `..` worked off; `..` past the start stays. */
+export function segments(path: string): string[] {
+  const out: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part === '..' && out.length > 0 && out.at(-1) !== '..') out.pop();
+    else if (part !== '..' || !path.startsWith('/')) out.push(part);
+  }
+  return out;
+}
+
+/** True when `path` is `root` or lies under it: `/a/bc` does not lie under `/a/b`. */
+export function isUnder(path: readonly string[], root: readonly string[]): boolean {
+  return root.length <= path.length && root.every((segment, index) => segment === path[index]);
+}
+
+/** Characters that some file systems drop from names, so that `.g‌it` and `.git` are one folder (git's own check, CVE-2014-9390). */
+const IGNORABLE = /[\u00AD\u034F\u200B-\u200F\u202A-\u202E\u2060-\u2064\u206A-\u206F\uFE00-\uFE0F\uFEFF]/gu;
+
+/** A segment as the most forgiving file system in use would read it: no case, no invisible characters, no trailing dots, streams or 8.3 names. */
+export function foldSegment(segment: string): string {
+  const plain = segment.normalize('NFKC').replace(IGNORABLE, '').toLowerCase().replace(/:.*$/s, '').replace(/[. ]+$/, '');
+  return plain === 'git~1' ? '.git' : plain;
+}
+
+/**
+ * A glob over whole paths: `*` and `?` stay within a segment, `**` spans segments, `{a,b}` is either. Everything else is itself.
+ * Compiled to segment matchers rather than one expression, so that no pattern can take exponential time.
+ */
+export function pathGlob(glob: string): (path: readonly string[]) => boolean {
+  const alternatives = braces(glob).map((one) => segments(one).map((part) => (part === '**' ? undefined : segmentMatcher(part))));
+  return (path) => alternatives.some((pattern) => matchSegments(pattern, path));
+}
+
+type SegmentMatcher = ((segment: string) => boolean) | undefined;
+
+function matchSegments(pattern: readonly SegmentMatcher[], path: readonly string[]): boolean {
+  // reachable[i]: the pattern so far matches the first i segments.
+  let reachable = new Array<boolean>(path.length + 1).fill(false);
+  reachable[0] = true;
+  for (const matcher of pattern) {
+    const next = new Array<boolean>(path.length + 1).fill(false);
+    for (let i = 0; i <= path.length; i += 1) {
+      if (matcher === undefined) next[i] = reachable[i] === true || (i > 0 && next[i - 1] === true);
+      else next[i] = i > 0 && reachable[i - 1] === true && matcher(path[i - 1] ?? '');
+    }
+    reachable = next;
+  }
+  return reachable[path.length] === true;
+}
+
+function segmentMatcher(part: string): (segment: string) => boolean {
+  if (!/[*?]/.test(part)) return (segment) => segment === part;
+  return (segment) => matchText(part, segment);
+}
+
+/** `*` and `?` over one text, in time proportional to the product of the lengths. */
+export function matchText(pattern: string, text: string): boolean {
+  let p = 0;
+  let star = -1;
+  let mark = 0;
+  for (let t = 0; t < text.length; ) {
+    if (p < pattern.length && pattern[p] !== '*' && (pattern[p] === '?' || pattern[p] === text[t])) {
+      p += 1;
+      t += 1;
+    } else if (pattern[p] === '*') {
+      star = p;
+      mark = t;
+      p += 1;
+    } else if (star >= 0) {
+      p = star + 1;
+      mark += 1;
+      t = mark;
+    } else return false;
+  }
+  while (pattern[p] === '*') p += 1;
+  return p === pattern.length;
+}
+
+/** `{a,b}` written out; not nested. */
+function braces(glob: string): string[] {
+  const match = /\{([^{}]*)\}/.exec(glob);
+  if (match === null) return [glob];
+  const [whole, inner = ''] = match;
+  return inner.split(',').flatMap((one) => braces(glob.slice(0, match.index) + one + glob.slice(match.index + whole.length)));
+}

@@ -1,0 +1,48 @@
+/** The risk of one call, by what it would touch: it can raise the call's tier or refuse the call, never lower anything. */
+import { hostMatches } from './hosts.ts';
+import { isOwn, protectedBy } from './protected.ts';
+import type { Rules } from './rules.ts';
+import type { CallFacts, Finding, ResolvedSubject, Surroundings } from './types.ts';
+
+const OWN_CONFIGURATION = /(^|\/)countersign\.config\.jsonc$/;
+
+/** Findings for paths and hosts; commands have a judge of their own. */
+export function riskFindings(call: CallFacts, rules: Rules, surroundings: Surroundings, argumentAllows: boolean): Finding[] {
+  return call.subjects.flatMap((subject) => {
+    if (subject.kind === 'path') return pathFindings(subject, rules, surroundings);
+    if (subject.kind === 'host') return hostFindings(subject, rules, argumentAllows);
+    return [];
+  });
+}
+
+function pathFindings(
+  subject: Extract<ResolvedSubject, { kind: 'path' }>,
+  rules: Rules,
+  { protectedPaths }: Surroundings,
+): Finding[] {
+  const { access, canonical, relative, inside, absolute, path } = subject;
+  const reads = access === 'read';
+  // Reading the configuration harms nobody; state and keys hold what other sessions and approvers own.
+  if (isOwn(canonical, access, protectedPaths) && !(reads && OWN_CONFIGURATION.test(canonical))) {
+    const reason = `${path} belongs to Countersign itself; no tool may touch it`;
+    return [{ layer: 'risk', rule: 'risk.own_files', effect: 'deny', reason, code: 'protected_path' }];
+  }
+  if (!inside || relative === undefined) {
+    if (access === 'delete' && absolute) {
+      return [raise('risk.delete_outside', `${canonical} is outside of the workspace`)];
+    }
+    const reason = `${path} is outside of the workspace; use a path inside of it`;
+    return [{ layer: 'risk', rule: 'risk.outside_workspace', effect: 'deny', reason, code: 'outside_workspace' }];
+  }
+  if (access === 'read') return [];
+  const found = protectedBy(relative, access, rules.protected);
+  return found === undefined ? [] : [raise('risk.protected_path', `${relative === '' ? '.' : relative} is protected (${found.glob}): ${found.why}`)];
+}
+
+function hostFindings({ host }: Extract<ResolvedSubject, { kind: 'host' }>, rules: Rules, argumentAllows: boolean): Finding[] {
+  if (rules.knownHosts === undefined || argumentAllows) return [];
+  if (rules.knownHosts.some((pattern) => hostMatches(host, pattern))) return [];
+  return [raise('risk.unknown_host', `${host} is not among the known hosts`)];
+}
+
+const raise = (rule: string, reason: string): Finding => ({ layer: 'risk', rule, effect: 'raise', reason, tier: 'elevated' });
