@@ -1,5 +1,6 @@
 /** Requests for approval, decisions on them, and the answers to decisions. */
-import type { JsonObject } from './json.ts';
+import { isCallId, isSessionId } from './ids.ts';
+import { type JsonObject, isJsonObject } from './json.ts';
 import type { Tier } from './tool.ts';
 
 /**
@@ -19,16 +20,31 @@ export interface ApprovalRequest {
   route: string[];
 }
 
+/** What a person decides. The digest says on what; a decision without it is refused. */
 export interface Decision {
-  callId: string;
   session: string;
-  /** Digest of what was decided on; without it the decision is on whatever waits, and says so in the record. */
-  digest?: string;
+  callId: string;
+  digest: string;
   decision: 'approve' | 'deny';
   approver: string;
   reason?: string;
-  /** Arguments to run instead. */
+  /** Arguments to run instead of those asked for. */
   arguments?: JsonObject;
+}
+
+/** A decision as the holding session hands it to the call. */
+export interface SealedDecision extends Decision {
+  /** True where the approver's signature was checked. */
+  verified: boolean;
+  /** Set where no person decided: why the session answered by itself. */
+  code?: 'no_approver' | 'too_many_pending' | 'session_closed';
+}
+
+/** What voids a request that waits. */
+export interface Withdrawal {
+  session: string;
+  callId: string;
+  runId: string;
 }
 
 /** What `decide` answers. Repeating a decision is harmless. */
@@ -59,6 +75,7 @@ export interface ApprovalDetails {
   agent: string;
   fingerprint: string;
   tier: Tier;
+  tierReasons: string[];
   rule: string;
   reason: string;
   requestedAt: number;
@@ -72,4 +89,21 @@ export function shortCode(digest: string): string {
   let code = '#';
   for (let i = 0; i < 6; i += 1) code += ALPHABET[Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16) % 32];
   return code;
+}
+
+/** True for a decision in the form that sessions take; the contents are checked by activities. */
+export function isDecision(value: unknown): value is Decision {
+  if (typeof value !== 'object' || value === null) return false;
+  const { session, callId, digest, decision, approver, reason, arguments: edited } = value as Record<string, unknown>;
+  return (
+    isSessionId(session) &&
+    isCallId(callId) &&
+    typeof digest === 'string' &&
+    (decision === 'approve' || decision === 'deny') &&
+    typeof approver === 'string' &&
+    approver.length > 0 &&
+    approver.length <= 200 &&
+    (reason === undefined || (typeof reason === 'string' && reason.length <= 4_000)) &&
+    (edited === undefined || isJsonObject(edited))
+  );
 }

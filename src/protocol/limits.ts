@@ -19,7 +19,7 @@ export const LIMITS = {
   /** Output for the model; past it the output is cut and kept whole as an artifact. */
   modelOutputBytes: 16 * 1024,
   /** Text for people. */
-  displayBytes: 16 * 1024,
+  displayBytes: 8 * 1024,
   /** Image data inlined in an output; larger images are artifacts. */
   inlineImageBytes: 24 * 1024,
   /** Latest notices kept by a session. */

@@ -12,4 +12,42 @@ export const SEARCH_ATTRIBUTE = {
 } as const;
 
 /** Values of {@link SEARCH_ATTRIBUTE.state}; absent on a call that ran without waiting. Outcomes other than `completed` are values too. */
-export const CALL_STATE = { waiting: 'waiting' } as const;
+export const CALL_STATE = { waiting: 'waiting', running: 'running' } as const;
+
+/** Messages of a call's workflow. */
+export const CALL_MESSAGE = {
+  /** Update: answers as soon as the call is done or needs someone. */
+  settle: 'settle',
+  /** Update: other arguments for a call that waits for a correction. */
+  amend: 'amend',
+  /** Signal from the session that holds the request. */
+  decision: 'decision',
+  /** Signal: the call's session closes. */
+  sessionClosing: 'sessionClosing',
+  /** Query: what waits for approval, with the arguments. */
+  approval: 'approval',
+} as const;
+
+/** Messages of a session's workflow. */
+export const SESSION_MESSAGE = {
+  /** Update: answers once the worker admitted the session. */
+  opened: 'opened',
+  /** Update: starts a child session. */
+  openChild: 'openChild',
+  /** Update, and signal of the same name: a person's decision. */
+  decide: 'decide',
+  /** Update, and signal of the same name: end the session, its calls and its children. */
+  close: 'close',
+  /** Signal from a call or a child session: a request for approval. */
+  requestApproval: 'requestApproval',
+  /** Signal: a request is void. */
+  withdrawApproval: 'withdrawApproval',
+  /** Signal: something to tell the session's people. */
+  notify: 'notify',
+  /** Signal from a child session: it is over. */
+  childEnded: 'childEnded',
+  /** Query: SessionView. */
+  view: 'view',
+  /** Query: requests that wait here. */
+  pending: 'pending',
+} as const;

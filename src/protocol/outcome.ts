@@ -126,7 +126,7 @@ export interface Plan {
 /** What preparation says of one attempt. */
 export type Prepared =
   | { verdict: 'invalid'; error: CallError }
-  | { verdict: 'deny'; judgement: Judgement; error: CallError }
+  | { verdict: 'deny'; judgement?: Judgement; error: CallError }
   | { verdict: 'ask'; judgement: Judgement; plan: Plan; ask: Ask }
   | { verdict: 'run'; judgement: Judgement; plan: Plan; result?: Execution };
 
@@ -141,6 +141,8 @@ export interface Ask {
   arguments: JsonObject;
   /** Hash of the tool's name, schema and version. */
   fingerprint: string;
+  workspace: string;
+  agent: string;
 }
 
 /** How one execution ended, as the activity reports it. */

@@ -1,4 +1,5 @@
 /** A session's immutable start data, its states, and what it answers. */
+import type { ErrorCode } from './errors.ts';
 
 export const SESSION_KINDS = ['main', 'branch', 'worker'] as const;
 /** `main` reaches a human; `branch` is a child that asks through its parent; `worker` is a read-only child. */
@@ -53,4 +54,40 @@ export interface SessionNotice {
   session: string;
   callId?: string;
   text: string;
+}
+
+/** What `opened` answers. */
+export type OpenedAnswer =
+  | { opened: true; facts: SessionFacts }
+  | { opened: false; code: ErrorCode; message: string };
+
+/** What a child session is opened with; the rest it has from its parent. */
+export interface ChildRequest {
+  id: string;
+  kind: 'branch' | 'worker';
+  /** Defaults to the parent's. */
+  agent?: string;
+  /** Canonical absolute path inside of the parent's workspace; defaults to it. */
+  workspace?: string;
+}
+
+/** What `openChild` answers. */
+export type ChildAnswer =
+  | { opened: true; facts: SessionFacts }
+  | { opened: false; code: ErrorCode; message: string };
+
+/** A child's last word to its parent. */
+export interface ChildEnded {
+  id: string;
+  failed: boolean;
+  reason: string;
+}
+
+/** How a session ended. */
+export interface SessionClosed {
+  reason: string;
+  /** Calls that were ended by the closing. */
+  callsEnded: number;
+  /** Children that did not report their end in time. */
+  childrenLeft: string[];
 }

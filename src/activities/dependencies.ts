@@ -1,0 +1,21 @@
+/** What activities stand on; put together once, in src/server/worker.ts. */
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Config } from '../config/index.ts';
+import type { Rules, Surroundings } from '../policy/index.ts';
+import type { Catalogue } from '../tools/index.ts';
+import type { SessionReader } from './session-reader.ts';
+
+export interface Dependencies {
+  client: Client;
+  catalogue: Catalogue;
+  sessions: SessionReader;
+  /** The configuration of now; it can change between two calls. */
+  settings(): { config: Config; rules: Rules };
+  surroundings(): Surroundings;
+  /** Claims, outcomes of claimed tries, artifacts. Workers of one namespace share it. */
+  stateDir: string;
+  /** Countersign's own configuration, state and keys: no tool reaches them. */
+  protectedPaths: readonly string[];
+  log: Logger;
+}

@@ -1,0 +1,183 @@
+/**
+ * The only authority to run a tool. What the workflow says is checked again here, in the order of the file:
+ * who calls (Temporal says), what the session is (read anew), what policy says now, whether a person's decision is
+ * bound to exactly this, and, for a `once` tool, whether its one try was claimed before.
+ */
+import { cancellationSignal, Context, heartbeat } from '@temporalio/activity';
+import { CancelledFailure } from '@temporalio/common';
+import { approvalDigest, callContent } from '../approval/digest.ts';
+import { claimTry, readClaim, recordExecution } from '../context/index.ts';
+import type { Approval, ExecuteInput } from '../protocol/call.ts';
+import { CountersignError, type ErrorCode, callError, isCountersignError } from '../protocol/errors.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import type { Execution, Judgement } from '../protocol/outcome.ts';
+import { fingerprint } from '../tools/catalogue.ts';
+import type { Tool } from '../tools/define-tool.ts';
+import { type Caller, caller } from './caller.ts';
+import type { Dependencies } from './dependencies.ts';
+import { toExecution } from './failure.ts';
+import { denial, judgeCall } from './judge-call.ts';
+import { runTool } from './run-tool.ts';
+import type { KnownSession } from './session-reader.ts';
+
+export async function executeTool(dependencies: Dependencies, input: ExecuteInput): Promise<Execution> {
+  const beat = startHeartbeat();
+  try {
+    const from = caller();
+    if (input.recover) return await recorded(dependencies, from);
+    const session = await dependencies.sessions.read(from.session, { fresh: true });
+    const allowed = await authorise(dependencies, from, session, input);
+    return await perform(dependencies, from, session, allowed, beat.progress);
+  } catch (error) {
+    if (!isCountersignError(error)) throw error;
+    return toExecution(error);
+  } finally {
+    beat.stop();
+  }
+}
+
+interface Allowed {
+  tool: Tool;
+  /** What runs: the arguments asked for, or those that the approver put in their place. */
+  arguments: JsonObject;
+  judgement: Judgement;
+}
+
+/** Throws what forbids the call. */
+async function authorise(
+  dependencies: Dependencies,
+  from: Caller,
+  session: KnownSession,
+  input: ExecuteInput,
+): Promise<Allowed> {
+  const asked = await judged(dependencies, session, input.tool, input.arguments);
+  if (asked.judgement.verdict === 'run') return asked;
+  if (!input.approval) {
+    throw new CountersignError('approval_missing', 'Policy asks for a person now. Call again to ask one.');
+  }
+  checkBinding(from, session, asked, input.approval);
+  const { decision } = input.approval;
+  // A person saw the edited arguments, so `ask` counts as run; `deny` has thrown already.
+  return decision.arguments ? judged(dependencies, session, input.tool, decision.arguments) : asked;
+}
+
+async function judged(
+  dependencies: Dependencies,
+  session: KnownSession,
+  tool: string,
+  args: JsonObject,
+): Promise<Allowed> {
+  const result = await judgeCall(dependencies, session, { tool, arguments: args });
+  if (!result.ok) throw new CountersignError(result.error.code as ErrorCode, result.error.message);
+  if (result.judgement.verdict === 'deny') {
+    const { code, message } = denial(result.judgement);
+    throw new CountersignError(code, message);
+  }
+  return result;
+}
+
+/** The decision must be on exactly this call, of this run, with this content. */
+function checkBinding(
+  { session: id, callId, runId }: Caller,
+  { facts }: KnownSession,
+  asked: Allowed,
+  { digest, expiresAt, decision }: Approval,
+): void {
+  const own = approvalDigest({
+    session: id,
+    callId,
+    runId,
+    tool: asked.tool.name,
+    fingerprint: fingerprint(asked.tool),
+    arguments: asked.arguments,
+    workspace: facts.workspace,
+    expiresAt,
+  });
+  const bound =
+    own === digest &&
+    decision.digest === own &&
+    decision.session === id &&
+    decision.callId === callId &&
+    decision.decision === 'approve';
+  if (!bound) {
+    const message = 'What was approved is not what would run now. Nothing ran; call again to have it approved.';
+    throw new CountersignError('digest_mismatch', message);
+  }
+}
+
+async function perform(
+  dependencies: Dependencies,
+  from: Caller,
+  session: KnownSession,
+  allowed: Allowed,
+  progress: (text: string) => void,
+): Promise<Execution> {
+  const { stateDir } = dependencies;
+  const { tool } = allowed;
+  const content = callContent(tool.name, allowed.arguments);
+  if (tool.effect === 'once') {
+    const claim = await claimTry(stateDir, { ...from, content });
+    if (!claim.claimed) return claim.sameContent ? (claim.execution ?? unknown(from)) : reused(from);
+  }
+  const execution = await runTool(dependencies, {
+    from,
+    session,
+    tool,
+    arguments: asJudged(allowed),
+    allowElevated: allowed.judgement.tier === 'elevated',
+    limitMs: tool.limits.timeoutMs,
+    signal: cancellationSignal(),
+    progress,
+  });
+  const final = cancellationSignal().aborted ? stopped(tool, execution) : execution;
+  if (tool.effect === 'once') await recordExecution(stateDir, { ...from, content }, final);
+  // Temporal's own cancellation tells the workflow; what was recorded tells whoever asks again.
+  if (final.status === 'failed' && final.error.code === 'cancelled') throw new CancelledFailure(final.error.message);
+  return final;
+}
+
+/** A command that policy took apart and let run is run in its rebuilt form, so that what was judged is what runs. */
+function asJudged({ arguments: args, judgement }: Allowed): JsonObject {
+  return judgement.verdict === 'run' && judgement.command !== undefined ? { ...args, command: judgement.command } : args;
+}
+
+/** What an execution that was aborted from outside has come to: that depends on who stopped it. */
+function stopped(tool: Tool, execution: Execution): Execution {
+  if (execution.status === 'completed' || Context.current().cancellationDetails?.cancelRequested) return execution;
+  // The worker shuts down, or the server has given this try up: nobody asked for the call to end.
+  if (tool.effect === 'once') {
+    return { status: 'unknown', error: callError('outcome_unknown', 'The worker shut down while the tool ran.') };
+  }
+  return { status: 'timed_out', error: callError('worker_lost', 'The worker shut down while the tool ran.') };
+}
+
+async function recorded({ stateDir }: Dependencies, from: Caller): Promise<Execution> {
+  return (await readClaim(stateDir, from))?.execution ?? unknown(from);
+}
+
+const unknown = ({ session, callId }: Caller): Execution => ({
+  status: 'unknown',
+  error: callError(
+    'outcome_unknown',
+    `The worker was lost while call ${session}/${callId} ran, so nobody can say whether it happened. Look before you call again.`,
+  ),
+});
+
+const reused = ({ session, callId }: Caller): Execution => ({
+  status: 'denied',
+  error: callError('call_id_reused', `Call id ${session}/${callId} ran before with other content; ids are never reused.`),
+});
+
+/** Often enough that a cancellation arrives well within a second; see the worker's maxHeartbeatThrottleInterval. */
+const HEARTBEAT_MS = 400;
+
+function startHeartbeat(): { progress(text: string): void; stop(): void } {
+  let latest: string | undefined;
+  const timer = setInterval(() => heartbeat(latest), HEARTBEAT_MS);
+  return {
+    progress: (text) => {
+      latest = text.slice(0, 500);
+    },
+    stop: () => clearInterval(timer),
+  };
+}

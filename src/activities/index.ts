@@ -1,0 +1,41 @@
+/** The only door to the world. Workflows know these by type alone. */
+import type { ApprovalRequest, Decision, DecisionAnswer } from '../protocol/approval.ts';
+import type { ExecuteInput, PrepareInput } from '../protocol/call.ts';
+import type { Execution, Prepared } from '../protocol/outcome.ts';
+import type { OpenedAnswer, SessionFacts } from '../protocol/session.ts';
+import { admitSession } from './admit-session.ts';
+import { checkDecision } from './check-decision.ts';
+import type { Dependencies } from './dependencies.ts';
+import { endCalls } from './end-calls.ts';
+import { executeTool } from './execute-tool.ts';
+import { notifyApprover } from './notify-approver.ts';
+import { prepareCall } from './prepare-call.ts';
+
+export type DecisionCheck = { ok: true; verified: boolean } | { ok: false; answer: DecisionAnswer };
+
+/** What workflows may call. */
+export interface Activities {
+  /** Local: finds the tool, validates and judges one attempt, and runs a quick read. Changes nothing else. */
+  prepareCall(input: PrepareInput): Promise<Prepared>;
+  /** The only authority to run a tool. Judges again, claims `once` tries, keeps the time limit. */
+  executeTool(input: ExecuteInput): Promise<Execution>;
+  /** Local: whether this worker's configuration allows such a session. */
+  admitSession(facts: SessionFacts): Promise<OpenedAnswer>;
+  /** Local: whether a decision may be taken: edited arguments are valid and allowed. */
+  checkDecision(input: { request: ApprovalRequest; decision: Decision }): Promise<DecisionCheck>;
+  /** Tells the calls of a closing session to end; returns how many there were. */
+  endCalls(session: string): Promise<number>;
+  /** Tells the people of a channel that a request waits. */
+  notifyApprover(input: { channel: string; request: ApprovalRequest }): Promise<void>;
+}
+
+export function createActivities(dependencies: Dependencies): Activities {
+  return {
+    prepareCall: (input) => prepareCall(dependencies, input),
+    executeTool: (input) => executeTool(dependencies, input),
+    admitSession: (facts) => admitSession(dependencies, facts),
+    checkDecision: (input) => checkDecision(dependencies, input),
+    endCalls: (session) => endCalls(dependencies, session),
+    notifyApprover: (input) => notifyApprover(dependencies, input),
+  };
+}

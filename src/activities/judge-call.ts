@@ -1,0 +1,49 @@
+/** One call, found, validated and judged: the same for preparation, execution and edited arguments. */
+import type { ErrorCode } from '../protocol/errors.ts';
+import { callError } from '../protocol/errors.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import type { CallError, Judgement } from '../protocol/outcome.ts';
+import { judge } from '../policy/index.ts';
+import { resolveSubjects } from '../context/index.ts';
+import type { Tool } from '../tools/define-tool.ts';
+import { validateArguments } from '../tools/validate.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { KnownSession } from './session-reader.ts';
+import { toCallError } from './failure.ts';
+
+export type Judged =
+  | { ok: true; tool: Tool; arguments: JsonObject; judgement: Judgement }
+  | { ok: false; error: CallError };
+
+export async function judgeCall(
+  { catalogue, settings, surroundings }: Dependencies,
+  { facts, state }: KnownSession,
+  call: { tool: string; arguments: JsonObject },
+): Promise<Judged> {
+  if (state !== 'open') return refuse('session_closed', `Session ${facts.id} is ${state}; it takes no more calls.`);
+  const tool = catalogue.get(call.tool);
+  if (!tool) return refuse('unknown_tool', unknownTool(call.tool, catalogue.nearest(call.tool)));
+  const validated = validateArguments(tool, call.arguments);
+  if (!validated.ok) return validated;
+  try {
+    const subjects = await resolveSubjects(tool.subjects(validated.arguments), facts);
+    const { name, tier, effect, groups, needs } = tool;
+    const callFacts = { tool: { name, tier, effect, groups, needs }, arguments: validated.arguments, subjects };
+    const judgement = judge(callFacts, facts, settings().rules, surroundings());
+    return { ok: true, tool, arguments: validated.arguments, judgement };
+  } catch (error) {
+    return { ok: false, error: toCallError(error, 'policy_failed') };
+  }
+}
+
+/** The error of a call that policy denies. */
+export const denial = ({ code, reason, rule }: Judgement): CallError =>
+  callError(code ?? 'policy_denied', `${reason} (rule: ${rule})`);
+
+const refuse = (code: ErrorCode, message: string): Judged => ({ ok: false, error: callError(code, message) });
+
+function unknownTool(name: string, nearest: string[]): string {
+  const shown = JSON.stringify(name.slice(0, 100));
+  const hint = nearest.length > 0 ? `Did you mean ${nearest.join(' or ')}?` : 'List them: countersign tools';
+  return `There is no tool ${shown}. ${hint}`;
+}

@@ -1,0 +1,90 @@
+/**
+ * Session facts, read from the session workflow's memo and believed only as far as this worker's configuration allows.
+ */
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { CountersignError } from '../protocol/errors.ts';
+import { sessionWorkflowId } from '../protocol/ids.ts';
+import { SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
+import { SESSION_MEMO, type SessionFacts, type SessionState } from '../protocol/session.ts';
+
+export interface KnownSession {
+  facts: SessionFacts;
+  state: SessionState;
+  /** Ids of the sessions above, nearest first. */
+  ancestors: string[];
+}
+
+export interface SessionReader {
+  /** Throws `session_not_found`, `untrusted_workspace`, `undeclared`. `fresh` asks the server, whatever is cached. */
+  read(id: string, options: { fresh: boolean }): Promise<KnownSession>;
+}
+
+/** Shorter than the time a closing session waits between its two looks for calls. */
+const CACHE_MS = 3_000;
+const CACHE_ENTRIES = 5_000;
+
+export function createSessionReader(client: Client, admit: (facts: SessionFacts) => Promise<void>): SessionReader {
+  const cache = new Map<string, { until: number; session: Promise<KnownSession> }>();
+
+  async function read(id: string, { fresh }: { fresh: boolean }): Promise<KnownSession> {
+    const now = Date.now();
+    const known = cache.get(id);
+    if (!fresh && known && known.until > now) return known.session;
+    const session = load(id);
+    cache.set(id, { until: now + CACHE_MS, session });
+    session.catch(() => cache.delete(id));
+    if (cache.size > CACHE_ENTRIES) cache.delete(cache.keys().next().value as string);
+    return session;
+  }
+
+  async function load(id: string): Promise<KnownSession> {
+    const { facts, state, parentId } = await describe(client, id);
+    if (facts.parent !== undefined && parentId !== sessionWorkflowId(facts.parent)) {
+      throw new CountersignError('undeclared', `Session ${id} names a parent that did not start it.`);
+    }
+    await admit(facts);
+    const parent = facts.parent === undefined ? undefined : await read(facts.parent, { fresh: false });
+    if (parent) checkInheritance(facts, parent.facts);
+    return { facts, state, ancestors: parent ? [parent.facts.id, ...parent.ancestors] : [] };
+  }
+
+  return { read };
+}
+
+async function describe(
+  client: Client,
+  id: string,
+): Promise<{ facts: SessionFacts; state: SessionState; parentId: string | undefined }> {
+  try {
+    const session = await client.workflow.getHandle(sessionWorkflowId(id)).describe();
+    const facts = session.memo?.[SESSION_MEMO] as SessionFacts | undefined;
+    if (session.type !== WORKFLOW.session || facts?.id !== id) throw notFound(id);
+    const open = session.status.name === 'RUNNING';
+    const closing = session.searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === 'closing';
+    return {
+      facts,
+      state: !open ? 'closed' : closing ? 'closing' : 'open',
+      parentId: session.parentExecution?.workflowId ?? undefined,
+    };
+  } catch (error) {
+    throw error instanceof WorkflowNotFoundError ? notFound(id) : error;
+  }
+}
+
+/** A child has no more than its parent, whoever started its workflow. */
+function checkInheritance(child: SessionFacts, parent: SessionFacts): void {
+  const inside = child.workspace === parent.workspace || child.workspace.startsWith(`${parent.workspace}/`);
+  const sound =
+    child.kind !== 'main' &&
+    child.channel === null &&
+    parent.kind !== 'worker' &&
+    child.main === parent.main &&
+    child.owner === parent.owner &&
+    child.depth === parent.depth + 1 &&
+    inside;
+  if (!sound) throw new CountersignError('undeclared', `Session ${child.id} claims more than its parent has.`);
+}
+
+const notFound = (id: string): CountersignError =>
+  new CountersignError('session_not_found', `There is no session ${id}. Open it first: countersign session open --id ${id}`);

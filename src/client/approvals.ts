@@ -1,0 +1,163 @@
+/** Requests for approval and decisions on them, as approvers see them. */
+import { userInfo } from 'node:os';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { approvalDigest } from '../approval/digest.ts';
+import { type ApprovalDetails, type ApprovalRequest, type Decision, type DecisionAnswer, shortCode } from '../protocol/approval.ts';
+import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
+import { CountersignError } from '../protocol/errors.ts';
+import { type CallName, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
+import { SESSION_MEMO, type SessionFacts } from '../protocol/session.ts';
+import { CallHandle } from './call.ts';
+import { type Transport, fromFailure, isGone, reach } from './transport.ts';
+
+/** One call that waits, as listings show it. */
+export interface WaitingCall extends CallName {
+  /** Its full name. */
+  id: string;
+  summary?: string;
+  waiting: Waiting;
+  /** `#` and six characters, with `for: 'approval'`. */
+  code?: string;
+}
+
+/** A request as its approver reads it: the digest was computed here, from the arguments that are shown. */
+export interface OpenRequest extends ApprovalDetails {
+  id: string;
+  code: string;
+}
+
+export interface DecisionOptions {
+  /** Who decides; the user's name on this machine unless said otherwise. Unverified. */
+  approver?: string;
+  reason?: string;
+}
+
+const WAITING = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.state}="waiting" AND ExecutionStatus="Running"`;
+
+export class Approvals {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Calls that wait for somebody, newest first: for approval, unless `all` asks for corrections too. */
+  async pending({ all = false, session }: { all?: boolean; session?: string } = {}): Promise<WaitingCall[]> {
+    const query = session === undefined ? WAITING : `${WAITING} AND ${SEARCH_ATTRIBUTE.session}="${session}"`;
+    const found: WaitingCall[] = [];
+    const list = this.#transport.client.workflow.list({ query, pageSize: 1_000 });
+    await reach(async () => {
+      for await (const { workflowId, memo } of list) {
+        const name = parseCallWorkflowId(workflowId);
+        const waiting = memo?.[CALL_MEMO] as Waiting | undefined;
+        if (!name || !waiting || (waiting.for !== 'approval' && !all)) continue;
+        const code = waiting.for === 'approval' ? { code: shortCode(waiting.request.digest) } : {};
+        found.push({ ...name, id: workflowId, waiting, ...code });
+      }
+    });
+    return found;
+  }
+
+  /**
+   * The request of a call, by its full name (`call/<session>/<call id>`) or its short code (`#ABC234`).
+   * @throws CountersignError `call_not_found`, `ambiguous_name`, `digest_mismatch`
+   */
+  async show(call: string): Promise<OpenRequest> {
+    const name = call.startsWith('#') ? await this.#byCode(call) : parseCallWorkflowId(call);
+    if (!name) throw new CountersignError('call_not_found', `${JSON.stringify(call)} names no call: call/<session>/<call id> or a short code.`);
+    const handle = new CallHandle(this.#transport, name);
+    let details: ApprovalDetails | undefined;
+    try {
+      details = await handle.approval();
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+    if (!details) throw new CountersignError('call_not_found', `Call ${handle.id} waits for no approval.`);
+    const { request, fingerprint, workspace } = details;
+    const { session, callId, runId, tool, expiresAt } = request;
+    const digest = approvalDigest({ session, callId, runId, tool, fingerprint, arguments: details.arguments, workspace, expiresAt });
+    if (digest !== request.digest || session !== name.session || callId !== name.callId) {
+      throw new CountersignError('digest_mismatch', `What call ${handle.id} shows is not what it asks for. Do not decide on it.`);
+    }
+    return { ...details, id: handle.id, code: shortCode(digest) };
+  }
+
+  /** Lets the call run as shown, or with `arguments` in place of those asked for. */
+  approve(call: string | OpenRequest, options: DecisionOptions & { arguments?: JsonObject } = {}): Promise<DecisionAnswer> {
+    const { arguments: edited, ...rest } = options;
+    return this.#decide(call, { decision: 'approve', ...rest, ...(edited && { arguments: edited }) });
+  }
+
+  /** Ends the call as denied; the model sees the reason. */
+  deny(call: string | OpenRequest, options: DecisionOptions & { reason: string }): Promise<DecisionAnswer> {
+    return this.#decide(call, { decision: 'deny', ...options });
+  }
+
+  async #decide(
+    call: string | OpenRequest,
+    given: Pick<Decision, 'decision' | 'reason' | 'arguments'> & { approver?: string },
+  ): Promise<DecisionAnswer> {
+    let open: { request: Pick<ApprovalRequest, 'session' | 'callId' | 'digest'> };
+    try {
+      open = typeof call === 'string' ? await this.show(call) : call;
+    } catch (error) {
+      const past = error instanceof CountersignError && error.code === 'call_not_found' && typeof call === 'string';
+      const record = past ? await this.#past(call) : undefined;
+      if (!record) throw error;
+      open = record;
+    }
+    const { session, callId, digest } = open.request;
+    const decision: Decision = { ...given, session, callId, digest, approver: given.approver ?? userInfo().username };
+    const main = await this.#holder(session);
+    try {
+      return await reach(() =>
+        this.#transport.client.workflow
+          .getHandle(sessionWorkflowId(main))
+          .executeUpdate<DecisionAnswer, [Decision]>(SESSION_MESSAGE.decide, { args: [decision] }),
+      );
+    } catch (error) {
+      if (isGone(error)) return { answer: 'not_pending', message: 'The session that held the request is closed.' };
+      if (error instanceof WorkflowUpdateFailedError) throw fromFailure(error);
+      throw error;
+    }
+  }
+
+  /** What a call that no longer waits had asked for, so that a repeated decision gets an honest answer. */
+  async #past(call: string): Promise<{ request: ApprovalRequest } | undefined> {
+    const name = parseCallWorkflowId(call);
+    if (!name) return undefined;
+    try {
+      const { memo } = await this.#transport.client.workflow.getHandle(call).describe();
+      const waiting = memo?.[CALL_MEMO] as Waiting | undefined;
+      return waiting?.for === 'approval' ? { request: waiting.request } : undefined;
+    } catch (error) {
+      if (isGone(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** The main session above a call's: it holds the requests of all below it. */
+  async #holder(session: string): Promise<string> {
+    try {
+      const { memo } = await reach(() => this.#transport.client.workflow.getHandle(sessionWorkflowId(session)).describe());
+      return (memo?.[SESSION_MEMO] as SessionFacts | undefined)?.main ?? session;
+    } catch (error) {
+      if (isGone(error)) throw new CountersignError('session_not_found', `There is no session ${session}.`);
+      throw error;
+    }
+  }
+
+  async #byCode(code: string): Promise<CallName> {
+    const wanted = code.toUpperCase();
+    const matches = (await this.pending()).filter((call) => call.code === wanted);
+    if (matches.length > 1) {
+      const names = matches.map(({ id }) => id).join(', ');
+      throw new CountersignError('ambiguous_name', `${code} is the short code of several calls; use a full name: ${names}`);
+    }
+    const [match] = matches;
+    if (!match) throw new CountersignError('call_not_found', `No call that waits has the code ${code}. List them: countersign pending`);
+    return match;
+  }
+}

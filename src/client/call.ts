@@ -1,0 +1,171 @@
+/** A call that was started, from this process or another. */
+import { WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { CancelledFailure, TerminatedFailure, defaultPayloadConverter } from '@temporalio/common';
+import type { ApprovalDetails } from '../protocol/approval.ts';
+import type { AmendAnswer, CallInput, Settled } from '../protocol/call.ts';
+import { CountersignError, callError } from '../protocol/errors.ts';
+import { type CallName, callWorkflowId } from '../protocol/ids.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import { CALL_MESSAGE, WORKFLOW } from '../protocol/names.ts';
+import type { Outcome } from '../protocol/outcome.ts';
+import { type Transport, isGone, reach } from './transport.ts';
+
+/** A fast call is done by then, and never pays for being asked whether it waits. */
+const SETTLE_AFTER_MS = 200;
+
+export class CallHandle {
+  readonly session: string;
+  readonly callId: string;
+  readonly #transport: Transport;
+  #outcome: Promise<Outcome> | undefined;
+
+  constructor(transport: Transport, { session, callId }: CallName) {
+    this.#transport = transport;
+    this.session = session;
+    this.callId = callId;
+  }
+
+  /** `call/<session>/<call id>`: the workflow's id, and the call's full name everywhere. */
+  get id(): string {
+    return callWorkflowId(this);
+  }
+
+  get #workflow() {
+    return this.#transport.client.workflow.getHandle(this.id);
+  }
+
+  /**
+   * How the call ended; waits as long as that takes, also while it waits for a person.
+   * @throws CountersignError `call_not_found`, `no_service`
+   */
+  outcome(): Promise<Outcome> {
+    this.#outcome ??= this.#result();
+    this.#outcome.catch(() => (this.#outcome = undefined));
+    return this.#outcome;
+  }
+
+  /**
+   * Answers as soon as the call is done or needs someone: `{ state: 'done', outcome }`, or
+   * `{ state: 'waiting', seq, waiting }` for a correction or an approval. Pass the last `seq` to learn of the next.
+   */
+  async settled(seen = 0): Promise<Settled> {
+    const done = this.outcome().then((outcome): Settled => ({ state: 'done', outcome }));
+    done.catch(() => undefined);
+    let timer: NodeJS.Timeout | undefined;
+    const slow = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), SETTLE_AFTER_MS);
+    });
+    const quick = await Promise.race([done, slow]).finally(() => clearTimeout(timer));
+    return quick ?? Promise.race([done, this.#ask(seen, done)]);
+  }
+
+  /** Other arguments for a call that waits for a correction; `attempt` is the one that was found invalid. */
+  async amend(args: JsonObject, attempt?: number): Promise<AmendAnswer> {
+    let wrong = attempt;
+    if (wrong === undefined) {
+      const state = await this.settled();
+      wrong = state.state === 'waiting' && state.waiting.for === 'correction' ? state.waiting.attempt : 0;
+    }
+    try {
+      return await reach(() =>
+        this.#workflow.executeUpdate<AmendAnswer, [{ arguments: JsonObject; attempt: number }]>(CALL_MESSAGE.amend, {
+          args: [{ arguments: args, attempt: wrong }],
+        }),
+      );
+    } catch (error) {
+      if (!isGone(error) && !(error instanceof WorkflowUpdateFailedError)) throw error;
+      const message = 'This call has ended; it takes no other arguments. Start a new call.';
+      return { answer: 'not_waiting_for_correction', message };
+    }
+  }
+
+  /** Asks the call to end; its outcome says whether it did. Does nothing where it has ended. */
+  async cancel(): Promise<void> {
+    try {
+      await reach(() => this.#workflow.cancel());
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      await this.#exists();
+    }
+  }
+
+  /** The latest word of the running tool, where it has said one. */
+  async progress(): Promise<string | undefined> {
+    const { raw } = await this.#describe();
+    const details = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads?.[0];
+    return details ? (defaultPayloadConverter.fromPayload<string | undefined>(details) ?? undefined) : undefined;
+  }
+
+  /** What waits for approval, with the arguments that would run; undefined where nothing does. */
+  async approval(): Promise<ApprovalDetails | undefined> {
+    return (await reach(() => this.#workflow.query<ApprovalDetails | null>(CALL_MESSAGE.approval))) ?? undefined;
+  }
+
+  /** What the call was started with, from its history. */
+  async input(): Promise<CallInput> {
+    const { client } = this.#transport;
+    const { history } = await reach(() =>
+      client.workflowService.getWorkflowExecutionHistory({
+        namespace: client.options.namespace,
+        execution: { workflowId: this.id },
+        maximumPageSize: 1,
+      }),
+    );
+    const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
+    if (!payload) throw notFound(this.id);
+    return defaultPayloadConverter.fromPayload<CallInput>(payload);
+  }
+
+  async #ask(seen: number, done: Promise<Settled>): Promise<Settled> {
+    try {
+      // One id for all who ask at this point, so that a thousand pollers are one update.
+      return await reach(() =>
+        this.#workflow.executeUpdate<Settled, [number]>(CALL_MESSAGE.settle, {
+          args: [seen],
+          updateId: `settle-${seen}`,
+        }),
+      );
+    } catch (error) {
+      // The call ended before it could answer: its outcome says all.
+      if (isGone(error) || error instanceof WorkflowUpdateFailedError) return done;
+      throw error;
+    }
+  }
+
+  async #result(): Promise<Outcome> {
+    try {
+      return await reach(() => this.#workflow.result() as Promise<Outcome>);
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) throw notFound(this.id);
+      if (error instanceof WorkflowFailedError) return endedFromOutside(error);
+      throw error;
+    }
+  }
+
+  async #describe() {
+    try {
+      const description = await reach(() => this.#workflow.describe());
+      if (description.type === WORKFLOW.call) return description;
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+    throw notFound(this.id);
+  }
+
+  async #exists(): Promise<void> {
+    await this.#describe();
+  }
+}
+
+/** Calls return their outcome; one that did not was ended by an operator's hand. */
+function endedFromOutside(error: WorkflowFailedError): Outcome {
+  const { cause } = error;
+  const cancelled = cause instanceof CancelledFailure || cause instanceof TerminatedFailure;
+  const message = `The call's workflow was ended from outside: ${cause?.message ?? error.message}`;
+  return cancelled
+    ? { status: 'cancelled', error: callError('cancelled', message), attempts: 1, tries: 0 }
+    : { status: 'unknown', error: callError('outcome_unknown', message), attempts: 1, tries: 0 };
+}
+
+const notFound = (id: string): CountersignError =>
+  new CountersignError('call_not_found', `There is no call ${id}. List what waits: countersign pending`);

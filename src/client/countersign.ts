@@ -1,0 +1,216 @@
+/** The door for backends: connect, open sessions, run calls, decide on approvals. */
+import { randomUUID } from 'node:crypto';
+import { Client, Connection, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
+import { CountersignError } from '../protocol/errors.ts';
+import { isSessionId, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, TASK_QUEUE, WORKFLOW } from '../protocol/names.ts';
+import { type OpenedAnswer, SESSION_MEMO, type SessionFacts, type SessionState } from '../protocol/session.ts';
+import { connectionSettings } from '../server/connect.ts';
+import { Approvals } from './approvals.ts';
+import { CallHandle } from './call.ts';
+import { SessionHandle, sessionFrom } from './session.ts';
+import type { BuiltInTools } from './tool-types.ts';
+import { type Transport, fromFailure, isGone, reach, unreachable } from './transport.ts';
+
+/** A worker in this process (src/server/worker.ts): calls then start eagerly, without a trip through the task queue. */
+export interface EmbeddedWorker {
+  client: Client;
+  taskQueue: string;
+  uiUrl?: string;
+}
+
+export interface ConnectOptions {
+  /** A worker of this process to share the connection with. */
+  worker?: EmbeddedWorker;
+  /** `host:port` of Temporal's frontend. Default: TEMPORAL_* variables, else the service that runs on this machine. */
+  address?: string;
+  namespace?: string;
+}
+
+export interface OpenSessionOptions {
+  /** 1 to 64 of `A-Z a-z 0-9 . _ -`; made up when missing. */
+  id?: string;
+  /** Canonical absolute path of the folder to work in; must lie under a root that the worker trusts. */
+  workspace: string;
+  /** Declared in the worker's configuration; `default` unless said otherwise. */
+  agent?: string;
+  /** Where requests for approval are shown; null for nowhere. `inbox` unless said otherwise. */
+  channel?: string | null;
+  owner?: string;
+  provider?: string;
+  group?: string;
+}
+
+export class Countersign<Tools = BuiltInTools> {
+  readonly approvals: Approvals;
+  readonly #transport: Transport;
+  readonly #close: () => Promise<void>;
+
+  private constructor(transport: Transport, close: () => Promise<void>) {
+    this.#transport = transport;
+    this.#close = close;
+    this.approvals = new Approvals(transport);
+  }
+
+  /** @throws CountersignError `no_service` where no server answers */
+  static async connect<Tools = BuiltInTools>(options: ConnectOptions = {}): Promise<Countersign<Tools>> {
+    if (options.worker) {
+      const { client, taskQueue, uiUrl } = options.worker;
+      return new Countersign({ client, taskQueue, eager: true, ...(uiUrl !== undefined && { uiUrl }) }, async () => undefined);
+    }
+    const settings =
+      options.address === undefined ? connectionSettings() : { options: { address: options.address }, namespace: 'default' };
+    const connection = await connectTo(settings.options);
+    const client = new Client({ connection, namespace: options.namespace ?? settings.namespace });
+    const uiUrl = 'uiUrl' in settings && settings.uiUrl !== undefined ? { uiUrl: settings.uiUrl } : {};
+    return new Countersign({ client, taskQueue: TASK_QUEUE, eager: false, ...uiUrl }, () => connection.close());
+  }
+
+  /** The Temporal client underneath, for what this library does not cover. */
+  get temporal(): Client {
+    return this.#transport.client;
+  }
+
+  /** The page of a call or session in the Temporal UI, where its address is known. */
+  uiLink(workflowId: string): string | undefined {
+    const { uiUrl, client } = this.#transport;
+    if (uiUrl === undefined) return undefined;
+    return `${uiUrl}/namespaces/${client.options.namespace}/workflows/${encodeURIComponent(workflowId)}`;
+  }
+
+  /**
+   * Opens a main session, or attaches to the open one of that id when its start data are the same.
+   * @throws CountersignError `invalid_id`, `session_exists`, `untrusted_workspace`, `undeclared`, `no_service`
+   */
+  async openSession(options: OpenSessionOptions): Promise<SessionHandle<Tools>> {
+    const facts = mainFacts(options);
+    const { client, taskQueue } = this.#transport;
+    const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOW.session, {
+      workflowId: sessionWorkflowId(facts.id),
+      taskQueue,
+      args: [{}],
+      memo: { [SESSION_MEMO]: facts },
+      searchAttributes: {
+        [SEARCH_ATTRIBUTE.session]: [facts.id],
+        [SEARCH_ATTRIBUTE.agent]: [facts.agent],
+        [SEARCH_ATTRIBUTE.state]: ['open'],
+      },
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      // A session that was refused may be tried again; one that was closed is over.
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      staticSummary: `main session of ${facts.agent} in ${facts.workspace}`.slice(0, 300),
+    });
+    let answer: OpenedAnswer;
+    try {
+      answer = await client.workflow.executeUpdateWithStart<never, OpenedAnswer, []>(SESSION_MESSAGE.opened, {
+        startWorkflowOperation: startWorkflowOperation as never,
+      });
+    } catch (error) {
+      const known = await this.#state(facts.id).catch(() => undefined);
+      if (known && known.state !== 'open') {
+        throw new CountersignError('session_closed', `Session ${facts.id} is ${known.state}; ids are never reused. Take another.`);
+      }
+      throw fromFailure(error);
+    }
+    if (!answer.opened) throw new CountersignError(answer.code, answer.message);
+    checkSame(facts, answer.facts);
+    return new SessionHandle<Tools>(this.#transport, answer.facts);
+  }
+
+  /**
+   * A session that was opened before.
+   * @throws CountersignError `session_not_found`, `session_closed`
+   */
+  async session(id: string): Promise<SessionHandle<Tools>> {
+    const known = await this.#state(id);
+    if (!known) {
+      throw new CountersignError('session_not_found', `There is no session ${id}. Open it first: countersign session open --id ${id}`);
+    }
+    if (known.state !== 'open') throw new CountersignError('session_closed', `Session ${id} is ${known.state}; open another.`);
+    return new SessionHandle<Tools>(this.#transport, known.facts);
+  }
+
+  /** Sessions, newest first; those that have ended too when `all`. */
+  async sessions({ all = false } = {}): Promise<{ facts: SessionFacts; state: SessionState }[]> {
+    const query = `WorkflowType="${WORKFLOW.session}"${all ? '' : ' AND ExecutionStatus="Running"'}`;
+    const found = [];
+    try {
+      for await (const info of this.#transport.client.workflow.list({ query })) {
+        const session = sessionFrom(info);
+        if (session) found.push(session);
+      }
+    } catch (error) {
+      throw unreachable(error) ?? error;
+    }
+    return found;
+  }
+
+  /** A call by its full name, `call/<session>/<call id>`. */
+  call(id: string): CallHandle {
+    const name = parseCallWorkflowId(id);
+    if (!name) throw new CountersignError('call_not_found', `${JSON.stringify(id)} is no call's name: call/<session>/<call id>`);
+    return new CallHandle(this.#transport, name);
+  }
+
+  /** Closes the connection that {@link connect} opened; a worker's own is left alone. Calls go on. */
+  close(): Promise<void> {
+    return this.#close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #state(id: string): Promise<{ facts: SessionFacts; state: SessionState } | undefined> {
+    if (!isSessionId(id)) throw invalidSessionId(id);
+    try {
+      const description = await reach(() => this.#transport.client.workflow.getHandle(sessionWorkflowId(id)).describe());
+      return description.type === WORKFLOW.session ? sessionFrom(description) : undefined;
+    } catch (error) {
+      if (isGone(error) || error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+}
+
+async function connectTo(options: Parameters<typeof Connection.connect>[0] & object): Promise<Connection> {
+  try {
+    return await Connection.connect({ ...options, connectTimeout: '5s' });
+  } catch (error) {
+    const message =
+      `No Temporal server answers at ${String(options.address)}. Start the service (countersign start), ` +
+      'or set TEMPORAL_ADDRESS to the server that yours uses.';
+    throw new CountersignError('no_service', message, { cause: error });
+  }
+}
+
+function mainFacts({ id = randomUUID(), workspace, agent = 'default', channel = 'inbox', ...rest }: OpenSessionOptions): SessionFacts {
+  if (!isSessionId(id)) throw invalidSessionId(id);
+  const { owner, provider, group } = rest;
+  return {
+    id,
+    kind: 'main',
+    main: id,
+    depth: 0,
+    workspace,
+    agent,
+    channel,
+    ...(owner !== undefined && { owner }),
+    ...(provider !== undefined && { provider }),
+    ...(group !== undefined && { group }),
+  };
+}
+
+const invalidSessionId = (id: string): CountersignError =>
+  new CountersignError('invalid_id', `A session id is 1 to 64 of A-Z a-z 0-9 . _ -, not ${JSON.stringify(String(id).slice(0, 80))}.`);
+
+/** One id is one session: attaching needs the same start data. */
+function checkSame(asked: SessionFacts, found: SessionFacts): void {
+  for (const key of ['kind', 'workspace', 'agent', 'channel', 'owner', 'provider', 'group'] as const) {
+    if (asked[key] === found[key]) continue;
+    throw new CountersignError(
+      'session_exists',
+      `Session ${asked.id} exists with another ${key} (${JSON.stringify(found[key] ?? null)}). Take another id.`,
+    );
+  }
+}

@@ -1,0 +1,13 @@
+/** Countersign's client library. */
+export { Approvals, type DecisionOptions, type OpenRequest, type WaitingCall } from './approvals.ts';
+export { CallHandle } from './call.ts';
+export { type ConnectOptions, Countersign, type EmbeddedWorker, type OpenSessionOptions } from './countersign.ts';
+export { type CallOptions, SessionHandle } from './session.ts';
+export type { ArgumentsOf, BuiltInTools } from './tool-types.ts';
+export type { ApprovalDetails, ApprovalRequest, Decision, DecisionAnswer } from '../protocol/approval.ts';
+export type { Settled, Waiting } from '../protocol/call.ts';
+export { CountersignError, ERRORS, type ErrorCode, type ErrorKind } from '../protocol/errors.ts';
+export type { Json, JsonObject } from '../protocol/json.ts';
+export type { Artifact, CallError, Outcome, OutcomeStatus } from '../protocol/outcome.ts';
+export type { SessionClosed, SessionFacts, SessionKind, SessionState, SessionView } from '../protocol/session.ts';
+export type { Effect, Tier } from '../protocol/tool.ts';

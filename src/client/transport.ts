@@ -1,0 +1,57 @@
+/** The client's connection, and the one place where Temporal's errors become ours. */
+import {
+  type Client,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  isGrpcServiceError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { CountersignError, type ErrorCode, ERRORS, isCountersignError } from '../protocol/errors.ts';
+
+export interface Transport {
+  client: Client;
+  taskQueue: string;
+  /** True where client and worker share a process and a connection. */
+  eager: boolean;
+  uiUrl?: string;
+}
+
+/** gRPC status codes that mean: nobody there. */
+const UNAVAILABLE = new Set([4, 14]);
+
+/** Runs a request; a server that cannot be reached is `no_service`. */
+export async function reach<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    throw unreachable(error) ?? error;
+  }
+}
+
+export function unreachable(error: unknown): CountersignError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const code = isGrpcServiceError(at) ? at.code : (at as { code?: unknown }).code;
+    if ((typeof code === 'number' && UNAVAILABLE.has(code)) || at instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
+      const message =
+        'The Temporal server does not answer. Start the service (countersign start) or check TEMPORAL_ADDRESS; ' +
+        'calls that were started go on when it is back.';
+      return new CountersignError('no_service', message, { cause: error });
+    }
+  }
+  return undefined;
+}
+
+export const isGone = (error: unknown): boolean => error instanceof WorkflowNotFoundError;
+
+/** The code that a workflow of ours failed with, as an error of ours. */
+export function fromFailure(error: unknown): unknown {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : error;
+  for (let at: unknown = cause; at instanceof Error; at = at.cause) {
+    if (isCountersignError(at)) return at;
+    if (at instanceof ApplicationFailure && at.type != null && Object.hasOwn(ERRORS, at.type)) {
+      return new CountersignError(at.type as ErrorCode, at.message, { cause: error });
+    }
+  }
+  return unreachable(error) ?? error;
+}

@@ -1,0 +1,106 @@
+/** What a session does with requests and decisions: pure functions over its carried state. */
+import type { ApprovalRequest, Decision, DecisionAnswer, SealedDecision, Withdrawal } from '../protocol/approval.ts';
+import { LIMITS } from '../protocol/limits.ts';
+
+/** A decision taken, remembered to answer its repeats. */
+export interface Decided {
+  digest: string;
+  decision: 'approve' | 'deny';
+  approver: string;
+  /** Hash of the edited arguments, where there were any. */
+  edit?: number;
+}
+
+/** Requests that wait and decisions taken, by {@link approvalKey}, oldest first. Plain data: it is carried over continue-as-new. */
+export interface Approvals {
+  pending: Record<string, ApprovalRequest>;
+  decided: Record<string, Decided>;
+}
+
+export const noApprovals = (): Approvals => ({ pending: {}, decided: {} });
+
+export const approvalKey = ({ session, callId }: { session: string; callId: string }): string => `${session}/${callId}`;
+
+/** Takes a request in; false where the session holds as many as it may. Requests past their expiry make room. */
+export function addRequest(approvals: Approvals, request: ApprovalRequest, now: number): boolean {
+  const key = approvalKey(request);
+  if (!(key in approvals.pending) && Object.keys(approvals.pending).length >= LIMITS.pendingRequests) {
+    dropWhere(approvals.pending, (waiting) => waiting.expiresAt < now);
+    if (Object.keys(approvals.pending).length >= LIMITS.pendingRequests) return false;
+  }
+  approvals.pending[key] = request;
+  return true;
+}
+
+/** Removes the request of that very run. */
+export function withdraw(approvals: Approvals, withdrawal: Withdrawal): void {
+  const key = approvalKey(withdrawal);
+  if (approvals.pending[key]?.runId === withdrawal.runId) delete approvals.pending[key];
+}
+
+/** Removes what waits below a child session that has ended. */
+export function withdrawRoute(approvals: Approvals, session: string): void {
+  dropWhere(approvals.pending, (waiting) => waiting.route.includes(session));
+}
+
+/** Either the answer, or the request that the decision is for. */
+export function matchDecision(
+  approvals: Approvals,
+  decision: Decision,
+): { answer: DecisionAnswer } | { request: ApprovalRequest } {
+  const key = approvalKey(decision);
+  const request = approvals.pending[key];
+  if (request) {
+    if (request.digest === decision.digest) return { request };
+    const message = 'What waits is not what you decided on: look at it again (countersign show) and decide anew.';
+    return { answer: { answer: 'digest_mismatch', message } };
+  }
+  const before = approvals.decided[key];
+  if (!before || before.digest !== decision.digest) {
+    const message = 'Nothing waits for a decision under this name: it has ended, expired, or never asked.';
+    return { answer: { answer: 'not_pending', message } };
+  }
+  if (before.decision === decision.decision && before.edit === editHash(decision)) {
+    return { answer: { answer: 'already_decided', message: `${before.approver} decided the same before.` } };
+  }
+  const message = `${before.approver} decided otherwise before (${before.decision}); that decision stands.`;
+  return { answer: { answer: 'conflict', message } };
+}
+
+/** Remembers a decision that the call has received. */
+export function settle(approvals: Approvals, decision: SealedDecision): void {
+  const key = approvalKey(decision);
+  delete approvals.pending[key];
+  const edit = editHash(decision);
+  approvals.decided[key] = {
+    digest: decision.digest,
+    decision: decision.decision,
+    approver: decision.approver,
+    ...(edit !== undefined && { edit }),
+  };
+  for (const oldest of Object.keys(approvals.decided).slice(0, -LIMITS.decisions)) delete approvals.decided[oldest];
+}
+
+/** The session's own answer where no person can be asked. */
+export function refuse(request: ApprovalRequest, code: 'no_approver' | 'too_many_pending'): SealedDecision {
+  const reason =
+    code === 'no_approver'
+      ? 'This call needs a person, and no open session above it has a channel to one.'
+      : `The main session holds ${LIMITS.pendingRequests} requests already. Decide some, then call again.`;
+  const { session, callId, digest } = request;
+  return { session, callId, digest, decision: 'deny', approver: 'countersign', verified: false, code, reason };
+}
+
+/** 32-bit FNV-1a of the edited arguments, enough to tell a repeat from another edit; nothing is secured by it. */
+function editHash(decision: Decision): number | undefined {
+  if (!decision.arguments) return undefined;
+  let hash = 0x811c9dc5;
+  for (const char of JSON.stringify(decision.arguments)) {
+    hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  }
+  return hash;
+}
+
+function dropWhere<T>(record: Record<string, T>, unwanted: (value: T) => boolean): void {
+  for (const [key, value] of Object.entries(record)) if (unwanted(value)) delete record[key];
+}

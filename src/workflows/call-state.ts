@@ -1,0 +1,240 @@
+/**
+ * What a call knows and whom it tells: its attempts, what it waits for, what has been decided.
+ * Everything that an auditor or a caller sees of a waiting call is written here.
+ */
+import {
+  allHandlersFinished,
+  condition,
+  getExternalWorkflowHandle,
+  setCurrentDetails,
+  upsertMemo,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ApprovalDetails, ApprovalRequest, SealedDecision } from '../protocol/approval.ts';
+import { shortCode } from '../protocol/approval.ts';
+import {
+  type AmendAnswer,
+  type Amendment,
+  CALL_MEMO,
+  type CallInput,
+  type Settled,
+  type Waiting,
+} from '../protocol/call.ts';
+import { type CallName, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import { LIMITS } from '../protocol/limits.ts';
+import { CALL_STATE, SEARCH_ATTRIBUTE } from '../protocol/names.ts';
+import type { ApprovalRecord, CallError, Outcome, OutcomeStatus, Prepared } from '../protocol/outcome.ts';
+import { notifySignal, requestApprovalSignal, withdrawApprovalSignal } from './messages.ts';
+import { signalIfThere } from './external.ts';
+
+type Asked = Extract<Prepared, { verdict: 'ask' }>;
+
+export class CallState {
+  readonly tool: string;
+  arguments: JsonObject;
+  attempt = 1;
+  tries = 0;
+  decision: SealedDecision | undefined;
+  sessionClosed = false;
+
+  /** A call started by hand under another id has no name; preparation denies it. */
+  readonly #name: CallName | undefined = parseCallWorkflowId(workflowInfo().workflowId);
+  #waiting: Waiting | undefined;
+  #seq = 0;
+  #amended: JsonObject | undefined;
+  #asked: { prepared: Asked; request: ApprovalRequest; since: number } | undefined;
+  #outcome: Outcome | undefined;
+  #waited = false;
+
+  constructor(input: CallInput) {
+    this.tool = input.tool;
+    this.arguments = input.arguments;
+  }
+
+  get corrected(): boolean {
+    return this.#amended !== undefined;
+  }
+
+  // ── messages ──────────────────────────────────────────────────────────────
+
+  /** Answers once the call is done, or waits for something newer than the caller has seen. */
+  async settle(seen: number): Promise<Settled> {
+    await condition(() => this.#outcome !== undefined || (this.#waiting !== undefined && this.#seq > seen));
+    if (this.#outcome) return { state: 'done', outcome: this.#outcome };
+    if (this.#waiting) return { state: 'waiting', seq: this.#seq, waiting: this.#waiting };
+    return this.settle(seen);
+  }
+
+  amend({ arguments: corrected, attempt }: Amendment): AmendAnswer {
+    if (this.#waiting?.for !== 'correction' || attempt !== this.attempt || this.corrected) {
+      const message = 'This call waits for no correction of that attempt. Read its outcome, or start a new call.';
+      return { answer: 'not_waiting_for_correction', message };
+    }
+    this.#amended = corrected;
+    return { answer: 'accepted', message: `Attempt ${attempt + 1} of ${LIMITS.attempts} starts.` };
+  }
+
+  /** Taken only by the request that waits, and once; whoever sends it is checked where the call executes. */
+  decide(decision: SealedDecision): void {
+    if (this.#waiting?.for !== 'approval' || decision.digest !== this.#waiting.request.digest) return;
+    this.decision ??= decision;
+  }
+
+  /** Says whether something runs that has to be stopped. */
+  closeSession(): 'waiting' | 'running' {
+    this.sessionClosed = true;
+    return this.#waiting ? 'waiting' : 'running';
+  }
+
+  approvalDetails(): ApprovalDetails | null {
+    if (this.#waiting?.for !== 'approval' || !this.#asked) return null;
+    const { prepared, request, since } = this.#asked;
+    const { ask, judgement } = prepared;
+    return {
+      request,
+      arguments: ask.arguments,
+      workspace: ask.workspace,
+      agent: ask.agent,
+      fingerprint: ask.fingerprint,
+      tier: judgement.tier,
+      tierReasons: judgement.tierReasons ?? [],
+      rule: judgement.rule,
+      reason: judgement.reason,
+      requestedAt: since,
+    };
+  }
+
+  // ── waiting ───────────────────────────────────────────────────────────────
+
+  awaitCorrection(error: CallError): void {
+    const since = Date.now();
+    this.#wait({
+      for: 'correction',
+      since,
+      until: since + LIMITS.correctionMs,
+      tool: this.tool,
+      attempt: this.attempt,
+      error,
+    });
+    this.note(`Waits for corrected arguments (attempt ${this.attempt} was invalid): ${error.message}`);
+  }
+
+  /** The corrected arguments become the next attempt. */
+  takeCorrection(): boolean {
+    if (!this.#amended) return false;
+    this.arguments = this.#amended;
+    this.#amended = undefined;
+    this.attempt += 1;
+    return true;
+  }
+
+  /** Puts the request before the call's own session; false when that session is gone. */
+  async requestApproval(prepared: Asked): Promise<boolean> {
+    const name = this.#name;
+    if (!name) return false;
+    const { ask, judgement } = prepared;
+    const since = Date.now();
+    const request: ApprovalRequest = {
+      ...name,
+      runId: ask.runId,
+      tool: this.tool,
+      digest: ask.digest,
+      tier: judgement.tier,
+      expiresAt: ask.expiresAt,
+      route: [],
+    };
+    this.#asked = { prepared, request, since };
+    this.#wait({ for: 'approval', since, tool: this.tool, request });
+    this.note(approvalNote(request, judgement.reason));
+    return signalIfThere(this.#session(name), requestApprovalSignal, request);
+  }
+
+  /** What was waited for has come or is void. */
+  resume(): void {
+    this.#waiting = undefined;
+    upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: [CALL_STATE.running] });
+    this.note('');
+  }
+
+  /** Takes an undecided request back; does nothing where none waits. */
+  async withdraw(): Promise<void> {
+    if (!this.#name || !this.#asked || this.decision) return;
+    const { request } = this.#asked;
+    const withdrawal = { session: request.session, callId: request.callId, runId: request.runId };
+    await signalIfThere(this.#session(this.#name), withdrawApprovalSignal, withdrawal);
+  }
+
+  async tellSession(text: string): Promise<void> {
+    if (!this.#name) return;
+    const { session, callId } = this.#name;
+    await signalIfThere(this.#session(this.#name), notifySignal, {
+      at: Date.now(),
+      kind: 'call_invalid',
+      session,
+      callId,
+      text: text.slice(0, 500),
+    });
+  }
+
+  /** Shown on the call's page in the Temporal UI. */
+  note(markdown: string): void {
+    setCurrentDetails(markdown);
+  }
+
+  // ── the end ───────────────────────────────────────────────────────────────
+
+  outcome(status: OutcomeStatus, rest: Pick<Outcome, 'output' | 'display' | 'artifacts' | 'error'>): Outcome {
+    const approval = this.#approvalRecord();
+    return { status, ...rest, attempts: this.attempt, tries: this.tries, ...(approval && { approval }) };
+  }
+
+  /** Answers those who wait and, off the fast path, leaves the outcome where listings find it. */
+  async end(outcome: Outcome): Promise<Outcome> {
+    this.#outcome = outcome;
+    this.#waiting = undefined;
+    if (this.#waited || outcome.status !== 'completed') {
+      upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: [outcome.status] });
+      this.note(outcome.error ? `**${outcome.status}**: ${outcome.error.message}` : `**${outcome.status}**`);
+    }
+    await condition(allHandlersFinished);
+    return outcome;
+  }
+
+  #wait(waiting: Waiting): void {
+    this.#waiting = waiting;
+    this.#seq += 1;
+    this.#waited = true;
+    upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: [CALL_STATE.waiting] });
+    upsertMemo({ [CALL_MEMO]: waiting });
+  }
+
+  #session(name: CallName) {
+    return getExternalWorkflowHandle(sessionWorkflowId(name.session));
+  }
+
+  #approvalRecord(): ApprovalRecord | undefined {
+    const decision = this.decision;
+    if (!decision || decision.code) return undefined;
+    return {
+      approver: decision.approver,
+      verified: decision.verified,
+      decision: decision.decision,
+      ...(decision.reason !== undefined && { reason: decision.reason }),
+      ...(decision.arguments && { edited: true }),
+    };
+  }
+}
+
+function approvalNote(request: ApprovalRequest, reason: string): string {
+  const code = shortCode(request.digest);
+  const call = `call/${request.session}/${request.callId}`;
+  return [
+    `**Waits for approval** \`${code}\` until ${new Date(request.expiresAt).toISOString()}: ${reason}`,
+    '',
+    `    countersign show '${call}'`,
+    `    countersign approve '${code}'`,
+    `    countersign deny '${code}' --reason '…'`,
+  ].join('\n');
+}

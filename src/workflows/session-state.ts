@@ -1,0 +1,122 @@
+/**
+ * What a session knows, and its inbox. Handlers only put messages in; the loop in session.ts takes them out.
+ * Everything under {@link Carried} is plain data and goes along when the session continues as new.
+ */
+import type { ApprovalRequest, Decision, DecisionAnswer, Withdrawal } from '../protocol/approval.ts';
+import { LIMITS } from '../protocol/limits.ts';
+import type {
+  ChildAnswer,
+  ChildEnded,
+  ChildRequest,
+  SessionFacts,
+  SessionNotice,
+  SessionState as State,
+  SessionView,
+} from '../protocol/session.ts';
+import { type Approvals, noApprovals } from './approvals.ts';
+
+/** What can be put in a session's inbox. `ticket` numbers the update that waits for the answer. */
+export type Message =
+  | { kind: 'request'; request: ApprovalRequest }
+  | { kind: 'withdraw'; withdrawal: Withdrawal }
+  | { kind: 'decide'; decision: Decision; ticket?: number }
+  | { kind: 'openChild'; child: ChildRequest; ticket?: number }
+  | { kind: 'childEnded'; ended: ChildEnded }
+  | { kind: 'notice'; notice: SessionNotice };
+
+export interface Carried {
+  approvals: Approvals;
+  /** Ids of children that have not ended. */
+  children: string[];
+  notices: SessionNotice[];
+  inbox: Message[];
+  continuedAsNew: number;
+}
+
+export interface SessionInput {
+  carried?: Carried;
+  /** Continue as new after this many events instead of when the server suggests it; for tests. */
+  continueAfterEvents?: number;
+}
+
+type Answer = DecisionAnswer | ChildAnswer;
+
+export class Session {
+  readonly facts: SessionFacts;
+  readonly approvals: Approvals;
+  readonly children: Set<string>;
+  readonly notices: SessionNotice[];
+  readonly continuedAsNew: number;
+  inbox: Message[];
+  state: State = 'open';
+  closeReason: string | undefined;
+  /** Notifications under way. */
+  notifying = 0;
+  /** Calls that the closing ended. */
+  callsEnded = 0;
+
+  #tickets = new Map<number, (answer: Answer) => void>();
+  #lastTicket = 0;
+
+  constructor(facts: SessionFacts, carried?: Carried) {
+    this.facts = facts;
+    this.approvals = carried?.approvals ?? noApprovals();
+    this.children = new Set(carried?.children);
+    this.notices = carried?.notices ?? [];
+    this.inbox = carried?.inbox ?? [];
+    this.continuedAsNew = carried?.continuedAsNew ?? 0;
+  }
+
+  put(message: Message): void {
+    this.inbox.push(message);
+  }
+
+  /** Puts a message whose sender waits for the loop's answer. */
+  ask<A extends Answer>(message: (ticket: number) => Message): Promise<A> {
+    const ticket = (this.#lastTicket += 1);
+    return new Promise<A>((resolve) => {
+      this.#tickets.set(ticket, resolve as (answer: Answer) => void);
+      this.put(message(ticket));
+    });
+  }
+
+  answer(ticket: number | undefined, answer: Answer): void {
+    if (ticket === undefined) return;
+    this.#tickets.get(ticket)?.(answer);
+    this.#tickets.delete(ticket);
+  }
+
+  close(reason: string): { state: State } {
+    if (this.state === 'open') {
+      this.state = 'closing';
+      this.closeReason = reason;
+    }
+    return { state: this.state };
+  }
+
+  note(notice: SessionNotice): void {
+    this.notices.push(notice);
+    this.notices.splice(0, Math.max(0, this.notices.length - LIMITS.notices));
+  }
+
+  view(): SessionView {
+    return {
+      ...this.facts,
+      state: this.state,
+      children: [...this.children],
+      pending: Object.keys(this.approvals.pending).length,
+      continuedAsNew: this.continuedAsNew,
+      notices: this.notices,
+    };
+  }
+
+  carry(): Carried {
+    return {
+      approvals: this.approvals,
+      children: [...this.children],
+      notices: this.notices,
+      inbox: this.inbox,
+      continuedAsNew: this.continuedAsNew + 1,
+    };
+  }
+}

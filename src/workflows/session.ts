@@ -1,0 +1,295 @@
+/**
+ * One session. Handlers enqueue, this loop acts: it alone sends signals, starts children, notifies people,
+ * and continues as new, so that nothing is lost between two runs.
+ *
+ *   admitted by the worker ─▶ [ take the inbox ─▶ act on each call's messages in order ] … ─▶ close what is below ─▶ end
+ */
+import {
+  ApplicationFailure,
+  CancellationScope,
+  allHandlersFinished,
+  condition,
+  getExternalWorkflowHandle,
+  makeContinueAsNewFunc,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { ApprovalRequest, Decision, DecisionAnswer, SealedDecision } from '../protocol/approval.ts';
+import { isDecision } from '../protocol/approval.ts';
+import { callWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
+import { type OpenedAnswer, SESSION_MEMO, type SessionClosed, type SessionFacts } from '../protocol/session.ts';
+import { addRequest, approvalKey, matchDecision, refuse, settle, withdraw, withdrawRoute } from './approvals.ts';
+import { childFacts, startChildSession } from './children.ts';
+import { signalIfThere } from './external.ts';
+import {
+  childEndedSignal,
+  closeSignal,
+  closeUpdate,
+  decideSignal,
+  decideUpdate,
+  decisionSignal,
+  notifySignal,
+  openChildUpdate,
+  openedUpdate,
+  pendingQuery,
+  requestApprovalSignal,
+  viewQuery,
+  withdrawApprovalSignal,
+} from './messages.ts';
+import { type Message, Session, type SessionInput } from './session-state.ts';
+
+const { admitSession, checkDecision } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '1s', maximumInterval: '10s' },
+});
+const { endCalls } = proxyActivities<Activities>({
+  startToCloseTimeout: '60s',
+  retry: { initialInterval: '1s', maximumInterval: '10s' },
+  summary: 'end the calls that still run',
+});
+const { notifyApprover } = proxyActivities<Activities>({
+  startToCloseTimeout: '20s',
+  retry: { initialInterval: '1s', maximumAttempts: 3 },
+  summary: 'tell the people of the channel',
+});
+
+export async function session(input: SessionInput): Promise<SessionClosed> {
+  const facts = ownFacts();
+  const self = new Session(facts, input.carried);
+  let admission: OpenedAnswer | undefined = input.carried ? { opened: true, facts } : undefined;
+  listen(self, () => admission);
+  // Cancelling a session in the Temporal UI means closing it; what it does on the way is not cut short.
+  CancellationScope.current().cancelRequested.catch(() => self.close('cancelled'));
+  return CancellationScope.nonCancellable(async () => {
+    admission ??= await admitSession(facts);
+    if (!admission.opened) return refused(self, admission);
+    await loop(self, input);
+    return end(self);
+  });
+}
+
+/** The session's start data is its memo, so that activities and this workflow believe the same record. */
+function ownFacts(): SessionFacts {
+  const { memo, workflowId } = workflowInfo();
+  const facts = memo?.[SESSION_MEMO] as SessionFacts | undefined;
+  if (facts?.id !== undefined && facts.id === parseSessionWorkflowId(workflowId)) return facts;
+  throw ApplicationFailure.nonRetryable('This workflow was started without a session in its memo.', 'session_not_found');
+}
+
+function listen(self: Session, admission: () => OpenedAnswer | undefined): void {
+  setHandler(openedUpdate, async () => {
+    await condition(() => admission() !== undefined);
+    return admission() as OpenedAnswer;
+  });
+  setHandler(requestApprovalSignal, (request) => self.put({ kind: 'request', request }));
+  setHandler(withdrawApprovalSignal, (withdrawal) => self.put({ kind: 'withdraw', withdrawal }));
+  setHandler(decideUpdate, (decision) => self.ask<DecisionAnswer>((ticket) => ({ kind: 'decide', decision, ticket })), {
+    validator: (decision) => {
+      if (isDecision(decision)) return;
+      const message = 'A decision has session, callId, digest, decision (approve or deny) and approver.';
+      throw ApplicationFailure.nonRetryable(message, 'invalid_usage');
+    },
+  });
+  setHandler(decideSignal, (decision) => {
+    if (isDecision(decision)) self.put({ kind: 'decide', decision });
+  });
+  setHandler(openChildUpdate, (child) => self.ask((ticket) => ({ kind: 'openChild', child, ticket })));
+  setHandler(childEndedSignal, (ended) => self.put({ kind: 'childEnded', ended }));
+  setHandler(notifySignal, (notice) => self.put({ kind: 'notice', notice }));
+  setHandler(closeUpdate, (reason) => self.close(reason));
+  setHandler(closeSignal, (reason) => void self.close(reason));
+  setHandler(viewQuery, () => self.view());
+  setHandler(pendingQuery, () => Object.values(self.approvals.pending));
+}
+
+/** A refused session leaves its id free for another try, as a failed run. */
+async function refused(self: Session, answer: Extract<OpenedAnswer, { opened: false }>): Promise<never> {
+  await tellParent(self, true, answer.message);
+  await condition(allHandlersFinished);
+  throw ApplicationFailure.nonRetryable(answer.message, answer.code);
+}
+
+async function loop(self: Session, input: SessionInput): Promise<void> {
+  const closed = closing(self);
+  let over = false;
+  void closed.then(() => (over = true));
+  for (;;) {
+    await condition(() => self.inbox.length > 0 || over || isLong(self, input));
+    const batch = self.inbox;
+    self.inbox = [];
+    await Promise.all([...byCall(batch).values()].map((messages) => actInOrder(self, messages)));
+    if (self.inbox.length > 0) continue;
+    if (over) return closed;
+    if (isLong(self, input)) await continueAsNew(self, input);
+  }
+}
+
+/** Messages about one call stay in order; calls do not wait for each other. */
+function byCall(batch: Message[]): Map<string, Message[]> {
+  const groups = new Map<string, Message[]>();
+  for (const message of batch) {
+    const key = groupOf(message);
+    const group = groups.get(key);
+    if (group) group.push(message);
+    else groups.set(key, [message]);
+  }
+  return groups;
+}
+
+function groupOf(message: Message): string {
+  switch (message.kind) {
+    case 'request':
+      return approvalKey(message.request);
+    case 'withdraw':
+      return approvalKey(message.withdrawal);
+    case 'decide':
+      return approvalKey(message.decision);
+    default:
+      return message.kind;
+  }
+}
+
+async function actInOrder(self: Session, messages: Message[]): Promise<void> {
+  for (const message of messages) await act(self, message);
+}
+
+async function act(self: Session, message: Message): Promise<void> {
+  switch (message.kind) {
+    case 'request':
+      return route(self, { ...message.request, route: [...message.request.route, self.facts.id] });
+    case 'withdraw':
+      if (holds(self)) return withdraw(self.approvals, message.withdrawal);
+      return void (await toParent(self, (parent) => signalIfThere(parent, withdrawApprovalSignal, message.withdrawal)));
+    case 'decide':
+      return self.answer(message.ticket, await decide(self, message.decision));
+    case 'openChild': {
+      const facts = childFacts(self.facts, self.children.size, message.child);
+      const answer = 'opened' in facts ? facts : await startChildSession(facts);
+      if (answer.opened) self.children.add(answer.facts.id);
+      return self.answer(message.ticket, answer);
+    }
+    case 'childEnded': {
+      const { id, failed, reason } = message.ended;
+      self.children.delete(id);
+      withdrawRoute(self.approvals, id);
+      const kind = failed ? 'child_failed' : 'child_ended';
+      return self.note({ at: Date.now(), kind, session: id, text: reason });
+    }
+    case 'notice':
+      self.note(message.notice);
+      return void (await toParent(self, (parent) => signalIfThere(parent, notifySignal, message.notice)));
+  }
+}
+
+const holds = (self: Session): boolean => self.facts.channel !== null;
+
+/** Holds the request where a person can be reached, or passes it up; where neither can be, the call is told. */
+async function route(self: Session, request: ApprovalRequest): Promise<void> {
+  if (holds(self)) {
+    if (!addRequest(self.approvals, request, Date.now())) {
+      return void (await tellCall(request, refuse(request, 'too_many_pending')));
+    }
+    return void notify(self, request);
+  }
+  const passed = await toParent(self, (parent) => signalIfThere(parent, requestApprovalSignal, request));
+  if (!passed) await tellCall(request, refuse(request, 'no_approver'));
+}
+
+/** Tells people in the background: a notifier that fails never holds up a request. */
+async function notify(self: Session, request: ApprovalRequest): Promise<void> {
+  self.notifying += 1;
+  try {
+    await notifyApprover({ channel: self.facts.channel ?? '', request });
+  } catch (error) {
+    const text = `Nobody could be notified of ${approvalKey(request)}: ${String(error)}; the request still waits.`;
+    const { session: from, callId } = request;
+    self.note({ at: Date.now(), kind: 'notify_failed', session: from, callId, text });
+  } finally {
+    self.notifying -= 1;
+  }
+}
+
+/** Answers `accepted` only once the call has the decision. */
+async function decide(self: Session, decision: Decision): Promise<DecisionAnswer> {
+  const matched = matchDecision(self.approvals, decision);
+  if ('answer' in matched) return matched.answer;
+  const { request } = matched;
+  const checked = await checkDecision({ request, decision });
+  if (!checked.ok) return checked.answer;
+  const sealed: SealedDecision = { ...decision, verified: checked.verified };
+  if (!(await tellCall(request, sealed))) {
+    withdraw(self.approvals, request);
+    return { answer: 'not_pending', message: 'The call has ended in the meantime.' };
+  }
+  settle(self.approvals, sealed);
+  const what = sealed.decision === 'approve' ? 'The call goes on.' : 'The call ends as denied.';
+  return { answer: 'accepted', message: what };
+}
+
+const tellCall = (request: ApprovalRequest, decision: SealedDecision): Promise<boolean> =>
+  signalIfThere(getExternalWorkflowHandle(callWorkflowId(request), request.runId), decisionSignal, decision);
+
+async function toParent(
+  self: Session,
+  send: (parent: ReturnType<typeof getExternalWorkflowHandle>) => Promise<boolean>,
+): Promise<boolean> {
+  const { parent } = self.facts;
+  return parent !== undefined && send(getExternalWorkflowHandle(sessionWorkflowId(parent)));
+}
+
+const tellParent = (self: Session, failed: boolean, reason: string): Promise<boolean> =>
+  toParent(self, (parent) => signalIfThere(parent, childEndedSignal, { id: self.facts.id, failed, reason }));
+
+function isLong(self: Session, { continueAfterEvents }: SessionInput): boolean {
+  if (self.state !== 'open') return false;
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return continueAsNewSuggested || (continueAfterEvents !== undefined && historyLength > continueAfterEvents);
+}
+
+async function continueAsNew(self: Session, { continueAfterEvents }: SessionInput): Promise<void> {
+  await condition(() => allHandlersFinished() && self.notifying === 0);
+  // Signals that came meanwhile go along in the inbox; an update that came is answered first.
+  if (self.inbox.some((message) => 'ticket' in message)) return;
+  const next = makeContinueAsNewFunc<typeof session>({ memo: { [SESSION_MEMO]: self.facts } });
+  await next({ carried: self.carry(), ...(continueAfterEvents !== undefined && { continueAfterEvents }) });
+}
+
+/** Facts about sessions are cached by workers for this long; a call judged by such a fact shows up in the second list. */
+const CACHE_LIFE_MS = 5_000;
+/** Children that have not reported their end by then are named in the result instead of awaited. */
+const CHILDREN_MS = 60_000;
+
+/** Waits until the session is told to close, then ends its children and its calls. */
+async function closing(self: Session): Promise<void> {
+  await condition(() => self.state === 'closing');
+  upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: ['closing'] });
+  const reason = `its parent closed: ${self.closeReason ?? ''}`.slice(0, 200);
+  await Promise.all(
+    [...self.children].map(async (id) => {
+      const there = await signalIfThere(getExternalWorkflowHandle(sessionWorkflowId(id)), closeSignal, reason);
+      if (!there) self.children.delete(id);
+    }),
+  );
+  for (let empty = 0; empty < 2; ) {
+    const count = await endCalls(self.facts.id);
+    self.callsEnded += count;
+    empty = count === 0 ? empty + 1 : 0;
+    if (empty < 2) await sleep(count === 0 ? CACHE_LIFE_MS : 500, { summary: 'see whether calls still run' });
+  }
+  await condition(() => self.children.size === 0, CHILDREN_MS, { summary: 'children end' });
+}
+
+async function end(self: Session): Promise<SessionClosed> {
+  const reason = self.closeReason ?? 'closed';
+  await tellParent(self, false, reason);
+  self.state = 'closed';
+  upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: ['closed'] });
+  await condition(allHandlersFinished);
+  return { reason, callsEnded: self.callsEnded, childrenLeft: [...self.children] };
+}

@@ -1,0 +1,230 @@
+/**
+ * One tool call, from its arguments to its outcome. This file is the story; what is said to people lies in
+ * call-state.ts, what policy and tools say comes from activities and is recorded by history.
+ *
+ *   prepare ─ invalid ─▶ wait for a correction, at most twice
+ *           ─ deny ────▶ denied
+ *           ─ ask ─────▶ ask the session, wait for a decision ─▶ denied | expired | execute
+ *           ─ run ─────▶ execute (a quick read was already executed by preparation)
+ *   execute ─ timed out ▶ timer, next try (by effect)
+ */
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  CancellationScope,
+  TimeoutFailure,
+  condition,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+  sleep,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { SealedDecision } from '../protocol/approval.ts';
+import type { Approval, CallInput, ExecuteInput } from '../protocol/call.ts';
+import { type ErrorCode, callError } from '../protocol/errors.ts';
+import { LIMITS } from '../protocol/limits.ts';
+import type { CallError, Execution, Outcome, Plan, Prepared } from '../protocol/outcome.ts';
+import { PREPARE_BACKOFF, backoffBefore } from './backoff.ts';
+import { CallState } from './call-state.ts';
+import { amendUpdate, approvalQuery, decisionSignal, sessionClosingSignal, settleUpdate } from './messages.ts';
+
+/** One try inside preparation ends itself after a tool's `quickMs`; this bound is for a worker that hangs. */
+const { prepareCall } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '10s',
+  retry: { maximumAttempts: 1 },
+});
+
+/** A lost worker is noticed after this; shorter turned server outages of a few seconds into false losses. */
+const HEARTBEAT_TIMEOUT_MS = 15_000;
+/** On top of the tool's own time limit, which the activity keeps itself. */
+const BACKSTOP_MS = 60_000;
+
+export async function toolCall(input: CallInput): Promise<Outcome> {
+  const call = new CallState(input);
+  const scope = new CancellationScope();
+  setHandler(settleUpdate, (seen) => call.settle(seen));
+  setHandler(amendUpdate, (amendment) => call.amend(amendment));
+  setHandler(approvalQuery, () => call.approvalDetails());
+  setHandler(decisionSignal, (decision) => call.decide(decision));
+  setHandler(sessionClosingSignal, () => {
+    if (call.closeSession() === 'running') scope.cancel();
+  });
+  const outcome = await scope.run(() => story(call)).catch((error: unknown) => cancelled(call, error));
+  return call.end(outcome);
+}
+
+async function story(call: CallState): Promise<Outcome> {
+  for (;;) {
+    const prepared = await prepare(call);
+    switch (prepared.verdict) {
+      case 'invalid':
+        if (call.attempt === LIMITS.attempts) return giveUp(call, prepared.error);
+        if (await corrected(call, prepared.error)) continue;
+        return giveUp(call, correctionExpired(prepared.error));
+      case 'deny':
+        return call.outcome('denied', { error: prepared.error });
+      case 'failed':
+        return call.outcome('failed', { error: prepared.error });
+      case 'ask':
+        return decided(call, prepared);
+      case 'run':
+        if (!prepared.result) return execute(call, prepared.plan);
+        call.tries = 1;
+        return fromExecution(call, prepared.result);
+    }
+  }
+}
+
+/** Preparation reads and judges; when it cannot (the server is away, say) it is repeated, for it changes nothing. */
+async function prepare(call: CallState): Promise<Prepared | { verdict: 'failed'; error: CallError }> {
+  for (let next = 2; ; next += 1) {
+    try {
+      return await prepareCall({ tool: call.tool, arguments: call.arguments, attempt: call.attempt });
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      if (next > PREPARE_BACKOFF.maxTries) {
+        const message = `The call could not be prepared: ${rootMessage(error)}. Nothing ran; call again.`;
+        return { verdict: 'failed', error: callError('prepare_failed', message) };
+      }
+      await sleep(backoffBefore(next, PREPARE_BACKOFF), { summary: `prepare again (${next})` });
+    }
+  }
+}
+
+/** True once other arguments have come. */
+async function corrected(call: CallState, error: CallError): Promise<boolean> {
+  call.awaitCorrection(error);
+  const came = await condition(() => call.corrected || call.sessionClosed, LIMITS.correctionMs, {
+    summary: 'correction expires',
+  });
+  call.resume();
+  return came && !call.sessionClosed && call.takeCorrection();
+}
+
+async function giveUp(call: CallState, error: CallError): Promise<Outcome> {
+  if (call.sessionClosed) return sessionClosed(call);
+  await call.tellSession(`${call.tool} given up after ${call.attempt} attempt(s): ${error.message}`);
+  return call.outcome('invalid', { error });
+}
+
+function correctionExpired(error: CallError): CallError {
+  const message = `No corrected arguments came in time. The last error was: ${error.message}`;
+  return { ...error, code: 'correction_expired', message };
+}
+
+async function decided(call: CallState, prepared: Extract<Prepared, { verdict: 'ask' }>): Promise<Outcome> {
+  const { ask, judgement } = prepared;
+  if (!(await call.requestApproval(prepared))) {
+    const message = `${judgement.reason} The session to ask is closed.`;
+    return call.outcome('denied', { error: callError('no_approver', message) });
+  }
+  const answered = await condition(
+    () => call.decision !== undefined || call.sessionClosed,
+    Math.max(1, ask.expiresAt - Date.now()),
+    { summary: 'approval expires' },
+  );
+  call.resume();
+  const decision = call.decision;
+  if (decision?.decision === 'approve') {
+    return execute(call, prepared.plan, { digest: ask.digest, expiresAt: ask.expiresAt, decision });
+  }
+  if (decision) return call.outcome('denied', { error: refusal(decision) });
+  await call.withdraw();
+  if (call.sessionClosed) return sessionClosed(call);
+  if (answered) throw new Error('unreachable: an answer without a decision');
+  const message = 'Nobody decided in time. Nothing ran. Ask a person before you try again.';
+  return call.outcome('expired', { error: callError('approval_expired', message) });
+}
+
+function refusal(decision: SealedDecision): CallError {
+  const code: ErrorCode = decision.code ?? 'approval_denied';
+  const reason = decision.reason ?? 'no reason given';
+  return callError(code, decision.code ? reason : `${decision.approver} denied this call: ${reason}`);
+}
+
+const sessionClosed = (call: CallState): Outcome =>
+  call.outcome('denied', { error: callError('session_closed', 'The session was closed before this call ran.') });
+
+/** Tries until one is more than a timeout, as far as the tool's effect and limits allow. */
+async function execute(call: CallState, plan: Plan, approval?: Approval): Promise<Outcome> {
+  for (;;) {
+    call.tries += 1;
+    const execution = await executeOnce(call, plan, approval);
+    const again = execution.status === 'timed_out' && plan.effect !== 'once' && call.tries < plan.limits.maxTries;
+    if (!again) return fromExecution(call, execution);
+    const wait = backoffBefore(call.tries + 1, plan.limits);
+    call.note(`Try ${call.tries} timed out; the next starts in ${wait} ms.`);
+    await sleep(wait, { summary: `backoff before try ${call.tries + 1}` });
+  }
+}
+
+async function executeOnce(call: CallState, plan: Plan, approval?: Approval): Promise<Execution> {
+  const input: ExecuteInput = { tool: call.tool, arguments: call.arguments, ...(approval && { approval }) };
+  const activity = (summary: string) =>
+    proxyActivities<Activities>({
+      startToCloseTimeout: plan.limits.timeoutMs + BACKSTOP_MS,
+      heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+      // A killed tool is awaited, so that `cancelled` is said only when it is over.
+      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+      retry: { maximumAttempts: 1 },
+      summary,
+    }).executeTool;
+  try {
+    return await activity(`${call.tool}, try ${call.tries}`)(input);
+  } catch (error) {
+    if (!isWorkerLost(error)) return rethrowCancelled(error);
+    if (plan.effect !== 'once') return { status: 'timed_out', error: callError('worker_lost', WORKER_LOST) };
+    return recover(activity, call, input);
+  }
+}
+
+/** A `once` tool's worker was lost: what was recorded is the outcome, and nothing is started again. */
+async function recover(
+  activity: (summary: string) => Activities['executeTool'],
+  call: CallState,
+  input: ExecuteInput,
+): Promise<Execution> {
+  for (let next = 2; ; next += 1) {
+    try {
+      return await activity(`${call.tool}, what became of it`)({ ...input, recover: true });
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      if (next > PREPARE_BACKOFF.maxTries) {
+        return { status: 'unknown', error: callError('outcome_unknown', WORKER_LOST) };
+      }
+      await sleep(backoffBefore(next, PREPARE_BACKOFF), { summary: 'look again' });
+    }
+  }
+}
+
+const WORKER_LOST = 'The worker was lost while the tool ran.';
+
+const isWorkerLost = (error: unknown): boolean =>
+  error instanceof ActivityFailure && error.cause instanceof TimeoutFailure;
+
+/** Cancellation goes on up; any other failure of the activity is one before its first effect, so it counts as a failed try. */
+function rethrowCancelled(error: unknown): Execution {
+  if (isCancellation(error)) throw error;
+  return { status: 'failed', error: callError('tool_failed', rootMessage(error)) };
+}
+
+function fromExecution(call: CallState, execution: Execution): Outcome {
+  const { status, ...rest } = execution;
+  return call.outcome(status, rest);
+}
+
+async function cancelled(call: CallState, error: unknown): Promise<Outcome> {
+  if (!isCancellation(error)) throw error;
+  await call.withdraw();
+  const why = call.sessionClosed ? 'its session was closed' : 'somebody cancelled it';
+  const did = call.tries > 0 ? 'The tool was stopped where it stood; check what it had done.' : 'Nothing ran.';
+  return call.outcome('cancelled', { error: callError('cancelled', `The call ended because ${why}. ${did}`) });
+}
+
+function rootMessage(error: unknown): string {
+  let root = error;
+  while (root instanceof Error && root.cause) root = root.cause;
+  return root instanceof Error ? root.message : String(root);
+}
