@@ -1,0 +1,77 @@
+import { Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { inspectNamespace, isComplete, setupNamespace } from '../../src/server/setup.ts';
+
+let connection: Connection;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: inject('temporalAddress') });
+});
+afterAll(() => connection.close());
+
+const register = (namespace: string, days: number): Promise<unknown> =>
+  connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: (days * 86_400) as never },
+  });
+
+test('a bare namespace gets its search attributes and its retention, once', async () => {
+  await register('bare', 1);
+  await expect.poll(async () => (await inspectNamespace(connection, 'bare')).exists, { timeout: 10_000 }).toBe(true);
+  expect(await inspectNamespace(connection, 'bare')).toEqual({
+    exists: true,
+    retentionDays: 1,
+    missingAttributes: ['CountersignSession', 'CountersignAgent', 'CountersignTool', 'CountersignState'],
+    wrongType: [],
+  });
+
+  expect(await setupNamespace(connection, 'bare')).toEqual({
+    created: [
+      'retention 30 days',
+      'search attribute CountersignSession',
+      'search attribute CountersignAgent',
+      'search attribute CountersignTool',
+      'search attribute CountersignState',
+    ],
+    commands: [],
+  });
+  await expect.poll(async () => isComplete(await inspectNamespace(connection, 'bare')), { timeout: 10_000 }).toBe(true);
+  expect(await setupNamespace(connection, 'bare')).toEqual({ created: [], commands: [] });
+});
+
+test('a longer retention is left as it is', async () => {
+  await register('long', 90);
+  await expect.poll(async () => (await inspectNamespace(connection, 'long')).exists, { timeout: 10_000 }).toBe(true);
+  await setupNamespace(connection, 'long');
+  expect((await inspectNamespace(connection, 'long')).retentionDays).toBe(90);
+});
+
+test("where changes are not allowed, the operator's commands come back", async () => {
+  await register('forbidden', 1);
+  await expect
+    .poll(async () => (await inspectNamespace(connection, 'forbidden')).exists, { timeout: 10_000 })
+    .toBe(true);
+  const refuse = (): Promise<never> =>
+    Promise.reject(Object.assign(new Error('no'), { code: 7, details: '', metadata: {} }));
+  const limited = {
+    ...connection,
+    workflowService: {
+      describeNamespace: connection.workflowService.describeNamespace.bind(connection.workflowService),
+      updateNamespace: refuse,
+    },
+    operatorService: { listSearchAttributes: refuse, addSearchAttributes: refuse },
+  } as unknown as Connection;
+  expect(await setupNamespace(limited, 'forbidden', 'acme.tmprl.cloud:7233')).toEqual({
+    created: [],
+    commands: [
+      'tcld namespace retention set --namespace forbidden --retention-days 30',
+      'tcld namespace search-attributes add --namespace forbidden --sa "CountersignSession=Keyword"',
+      'tcld namespace search-attributes add --namespace forbidden --sa "CountersignAgent=Keyword"',
+      'tcld namespace search-attributes add --namespace forbidden --sa "CountersignTool=Keyword"',
+      'tcld namespace search-attributes add --namespace forbidden --sa "CountersignState=Keyword"',
+    ],
+  });
+  expect((await setupNamespace(limited, 'forbidden', 'temporal.internal:7233')).commands.slice(0, 2)).toEqual([
+    'temporal operator namespace update --namespace forbidden --address temporal.internal:7233 --retention 720h',
+    'temporal operator search-attribute create --namespace forbidden --address temporal.internal:7233 --name CountersignSession --type Keyword',
+  ]);
+});

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/bench/**'],
+    pool: 'forks',
+    // A test file often brings a server and a worker of its own; more files at once make each other slow.
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    globalSetup: ['test/support/server.ts'],
+    env: { NO_COLOR: '1' },
+  },
+});
