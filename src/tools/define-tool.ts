@@ -7,7 +7,10 @@ import type { Artifact } from '../protocol/outcome.ts';
 import type { Effect, Tier, ToolLimits } from '../protocol/tool.ts';
 import type { ContextWith, HandleName } from './tool-context.ts';
 
-/** What one call would touch, read from its arguments alone; policy judges it after paths were made canonical. */
+/**
+ * What one call would touch, read from its arguments alone; policy judges it after paths were made canonical.
+ * `argument` is the JSON pointer of the argument that says so.
+ */
 export type Subject =
   | { kind: 'path'; argument: string; path: string; access: 'read' | 'write' | 'delete' }
   | {
@@ -44,6 +47,8 @@ export interface ToolDefinition<Parameters extends TObject, Needs extends Handle
   needs: readonly Needs[];
   /** Raised whenever behaviour changes while the schema does not; part of the fingerprint. */
   version: number;
+  /** What the schema cannot say: arguments that only make sense together. Undefined when they are well. */
+  check?(args: Static<Parameters>): { field: string; message: string } | undefined;
   /** What this call would touch. */
   subjects(args: Static<Parameters>): Subject[];
   /** One line that names the call for auditors: `shell: npm test`. */

@@ -2,14 +2,17 @@
  * The handles through which tools touch the world. A handle that a session may not have is absent:
  * capability by construction, whatever any policy says. src/context builds them.
  */
+import type { Json } from '../protocol/json.ts';
 import type { Artifact } from '../protocol/outcome.ts';
 import type { SessionFacts } from '../protocol/session.ts';
 
 /** Reads inside the workspace. Paths are as the model wrote them: relative to the workspace, or absolute inside of it. */
 export interface FileReader {
-  /** Throws `outside_workspace`, `file_not_found`, `not_a_file`, `file_too_large`. */
+  /** At most 100 MB. Throws `outside_workspace`, `protected_path`, `file_not_found`, `not_a_file`, `file_too_large`. */
   read(path: string): Promise<{ bytes: Uint8Array; path: string }>;
+  /** Throws `not_a_directory`, and what `read` throws. Entries are sorted by name. */
   list(path: string): Promise<{ path: string; entries: DirectoryEntry[] }>;
+  /** Of what the path leads to; a symbolic link that leads nowhere is told as one. */
   stat(path: string): Promise<DirectoryEntry & { path: string }>;
 }
 
@@ -23,10 +26,32 @@ export interface DirectoryEntry {
 
 /** Changes inside the workspace. Writes are atomic: a reader sees the old content or the new. */
 export interface FileWriter {
-  /** Creates missing parent folders. `ifHash` (sha256 hex of the present content) makes it throw `file_changed` where the content differs. */
-  write(path: string, bytes: Uint8Array, options?: { ifHash?: string }): Promise<{ path: string; created: boolean }>;
-  /** A file, or a folder with `recursive`. */
+  /**
+   * Creates missing parent folders. `ifHash` (sha256 hex of the present content) makes it throw `file_changed` where the
+   * content differs, unless it already is what would be written. `hash` is that of the new content.
+   */
+  write(path: string, bytes: Uint8Array, options?: { ifHash?: string }): Promise<{ path: string; created: boolean; hash: string }>;
+  /**
+   * Reads a file, changes it and puts the result in its place. A later try of the same call finds what an earlier one
+   * left, applies nothing twice and gets the earlier note back. Throws `file_changed` where `ifHash` differs, or where someone
+   * else changed the file after an earlier try whose end nobody knows.
+   */
+  update(path: string, change: (present: Uint8Array) => FileChange, options?: { ifHash?: string }): Promise<FileUpdate>;
+  /** A file, or a folder with `recursive`; of a symbolic link the link itself. */
   remove(path: string, options?: { recursive?: boolean }): Promise<{ path: string; entries: number }>;
+}
+
+export interface FileChange {
+  bytes: Uint8Array;
+  /** What the tool wants to say of the change; kept, so that a repeated try says the same. */
+  note: Json;
+}
+
+export interface FileUpdate {
+  path: string;
+  /** sha256 (hex) of the content that is there now. */
+  hash: string;
+  note: Json;
 }
 
 /** Content search with ripgrep's semantics, inside the workspace. */
@@ -40,6 +65,8 @@ export interface SearchQuery {
   glob?: string;
   ignoreCase?: boolean;
   literal?: boolean;
+  /** Also names that begin with a dot. */
+  hidden?: boolean;
   context?: number;
   maxMatches: number;
 }
@@ -57,7 +84,7 @@ export interface Processes {
 
 export interface CommandLine {
   command: string;
-  /** Inside the workspace. */
+  /** Inside the workspace; relative to it or absolute. */
   cwd?: string;
   env?: Record<string, string>;
   timeoutMs: number;
@@ -70,7 +97,7 @@ export interface CommandResult {
   timedOut: boolean;
   stdout: Uint8Array;
   stderr: Uint8Array;
-  /** Both in the order in which they came. */
+  /** Both in the order in which they came: the whole when it is short, or else its first and last 32 KB. */
   interleaved: Uint8Array;
   /** True where output past the cap (100 MB) was dropped. */
   capped: boolean;
@@ -80,12 +107,12 @@ export interface CommandResult {
 export interface Artifacts {
   put(bytes: Uint8Array, about: { mediaType: string; name?: string }): Promise<Artifact>;
   /** Throws `artifact_not_found`, also for artifacts of sessions that may not be read from here. */
-  get(hash: string): Promise<Uint8Array>;
+  get(hash: string): Promise<{ bytes: Uint8Array; mediaType: string; name?: string }>;
 }
 
 /** What an approved elevated call gets and no other: hands that reach past the workspace and the sandbox. */
 export interface Elevated {
-  /** Absolute path. */
+  /** An absolute path without symbolic links in it; never `/`, a home folder, our own configuration or state, or a parent of these. */
   remove(path: string, options?: { recursive?: boolean }): Promise<{ path: string; entries: number }>;
   /** Outside of the sandbox. */
   run(command: CommandLine): Promise<CommandResult>;
@@ -101,6 +128,9 @@ export interface Handles {
   elevated: Elevated;
 }
 export type HandleName = keyof Handles;
+
+/** The same names for programs to go through. */
+export const HANDLE_NAMES = ['files', 'writer', 'searcher', 'shell', 'artifacts', 'elevated'] as const satisfies readonly HandleName[];
 
 export interface ToolContext extends Partial<Handles> {
   readonly session: SessionFacts;

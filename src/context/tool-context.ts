@@ -1,0 +1,60 @@
+/** Builds the hands that a tool gets, by the kind of its session and by what was approved. A handle that is not built cannot be misused. */
+import type { SessionFacts } from '../protocol/session.ts';
+import type { Tool } from '../tools/define-tool.ts';
+import type { HandleName, ToolContext } from '../tools/tool-context.ts';
+import { openArtifacts } from './artifacts.ts';
+import { openElevated } from './elevated.ts';
+import { openJournal } from './journal.ts';
+import { hostProcesses, sandboxProcesses } from './processes.ts';
+import { throttledProgress } from './progress.ts';
+import { protectionOf } from './protected.ts';
+import type { SandboxOptions } from './sandbox.ts';
+import { openSearcher } from './searcher.ts';
+import { openReader, openWriter } from './workspace.ts';
+
+/** Where `shell` runs: in bubblewrap, plainly on the host (approvals then bind only with signatures), or not at all. */
+export type ShellBackend = 'sandbox' | 'host' | 'disabled';
+
+export interface ToolContextOptions {
+  facts: SessionFacts;
+  /** Ids of the sessions above this one, up to main: they may read the artifacts that it makes. */
+  ancestors: readonly string[];
+  callId: string;
+  /** Countersign's own state folder; protected like `protectedPaths`. */
+  stateDir: string;
+  backend: ShellBackend;
+  /** True only for a call that was approved as elevated. */
+  allowElevated: boolean;
+  /** Further paths that no tool may touch: configuration, keys. */
+  protectedPaths: readonly string[];
+  sandbox?: SandboxOptions;
+  signal: AbortSignal;
+  /** Hears at most four notices a second. */
+  progress?(text: string): void;
+}
+
+export async function openToolContext(options: ToolContextOptions): Promise<ToolContext> {
+  const { facts, ancestors, callId, stateDir, backend, allowElevated, signal, sandbox = {} } = options;
+  const protection = protectionOf([stateDir, ...options.protectedPaths]);
+  const place = { root: facts.workspace, protection, signal };
+  const common = {
+    session: facts,
+    callId,
+    signal,
+    progress: throttledProgress((text) => options.progress?.(text), signal),
+    files: openReader(place),
+    searcher: openSearcher({ ...place, backend, sandbox }),
+    artifacts: openArtifacts(stateDir, facts.id, ancestors),
+  };
+  if (facts.kind === 'worker') return common;
+  return {
+    ...common,
+    writer: openWriter({ ...place, journal: openJournal(stateDir, facts.id, callId) }),
+    ...(backend === 'sandbox' ? { shell: sandboxProcesses(place, sandbox) } : {}),
+    ...(backend === 'host' ? { shell: hostProcesses(place) } : {}),
+    ...(allowElevated ? { elevated: openElevated(place) } : {}),
+  };
+}
+
+/** Handles that the tool cannot do without and this context does not have. */
+export const missingHandles = (tool: Pick<Tool, 'needs'>, context: ToolContext): HandleName[] => tool.needs.filter((name) => context[name] === undefined);
