@@ -29,7 +29,7 @@ function decide(call: CallFacts, session: JudgedSession, rules: Rules, surroundi
   const offered = availabilityFindings(call.tool, session, rules, surroundings);
   const byArguments = judgeArguments(call, session, rules);
   const allowed = byArguments.some((finding) => finding.effect === 'allow');
-  const shell = shellFindings(call, session, rules);
+  const shell = shellFindings(call, session, rules, surroundings);
   const findings = [
     ...offered,
     ...byArguments,

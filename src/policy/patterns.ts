@@ -50,6 +50,9 @@ function hostsIn(call: CallFacts, argument: string): string[] {
   return host === undefined ? [] : [host];
 }
 
+const isSingle = (call: CallFacts, argument: string): boolean =>
+  call.subjects.some((subject) => subject.kind === 'command' && subject.argument === argument && subject.single === true);
+
 /** Texts of an argument, each element of a list for itself. */
 function textsIn(call: CallFacts, argument: string): string[] {
   const value = own(call, argument);
@@ -74,6 +77,7 @@ function exactPattern(argument: string, wanted: unknown): CompiledPattern {
 function globPattern(argument: string, glob: string): CompiledPattern {
   const byPath = pathGlob(glob);
   const absolute = glob.startsWith('/');
+  const folded = glob.toLowerCase();
   return (call, sense) => {
     const paths = pathsIn(call, argument);
     if (paths.length > 0) {
@@ -85,8 +89,9 @@ function globPattern(argument: string, glob: string): CompiledPattern {
     const cwd = cwdIn(call, argument);
     if (cwd.length > 0) return holds(cwd, sense, (path) => byPath(segments(path)));
     const forms = commandForms(call, argument);
-    // An allow rule with a glob speaks of each simple command, which the shell layer asks about one by one.
-    if (forms.length > 0) return sense === 'restrict' && forms.some((form) => matchText(glob, form));
+    if (forms.length > 0 && sense === 'restrict') return forms.some((form) => matchText(folded, form.toLowerCase()));
+    // `npm *` must not allow `npm test; rm -rf ~`: the shell layer asks an allow rule about each simple command.
+    if (forms.length > 0 && !isSingle(call, argument)) return false;
     return holds(textsIn(call, argument), sense, (text) => matchText(glob, text));
   };
 }

@@ -116,6 +116,11 @@ export function protectedBy(
   return table.find((one) => one.holders.some((holds) => holds(path)));
 }
 
+const OWN_CONFIGURATION = /(^|\/)countersign\.config\.jsonc$/;
+
+/** What is Countersign's own and not for reading: state and keys hold what other sessions and approvers own, the configuration does not. */
+export const secrets = (own: readonly string[]): string[] => own.filter((one) => !OWN_CONFIGURATION.test(one));
+
 /** True when a path is, lies under, or (for a delete) holds one of Countersign's own files. */
 export function isOwn(canonical: string, access: 'read' | 'write' | 'delete', own: readonly string[]): boolean {
   const path = segments(canonical);

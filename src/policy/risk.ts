@@ -1,10 +1,8 @@
 /** The risk of one call, by what it would touch: it can raise the call's tier or refuse the call, never lower anything. */
 import { hostMatches } from './hosts.ts';
-import { isOwn, protectedBy } from './protected.ts';
+import { isOwn, protectedBy, secrets } from './protected.ts';
 import type { Rules } from './rules.ts';
 import type { CallFacts, Finding, ResolvedSubject, Surroundings } from './types.ts';
-
-const OWN_CONFIGURATION = /(^|\/)countersign\.config\.jsonc$/;
 
 /** Findings for paths and hosts; commands have a judge of their own. */
 export function riskFindings(call: CallFacts, rules: Rules, surroundings: Surroundings, argumentAllows: boolean): Finding[] {
@@ -21,9 +19,7 @@ function pathFindings(
   { protectedPaths }: Surroundings,
 ): Finding[] {
   const { access, canonical, relative, inside, absolute, path } = subject;
-  const reads = access === 'read';
-  // Reading the configuration harms nobody; state and keys hold what other sessions and approvers own.
-  if (isOwn(canonical, access, protectedPaths) && !(reads && OWN_CONFIGURATION.test(canonical))) {
+  if (isOwn(canonical, access, access === 'read' ? secrets(protectedPaths) : protectedPaths)) {
     const reason = `${path} belongs to Countersign itself; no tool may touch it`;
     return [{ layer: 'risk', rule: 'risk.own_files', effect: 'deny', reason, code: 'protected_path' }];
   }

@@ -39,7 +39,7 @@ export interface SafeBin {
   valueOptions?: string[] | undefined;
   /** First words that may follow: `test` for `npm test`. Without it any words may. */
   subcommands?: string[] | undefined;
-  /** `none`: no words but options; `text`: words that name no file; `files`: words are files of the workspace. */
+  /** `none`: no words but options; `text`: words that name no file; `files` (as when absent): words are files of the workspace. */
   operands?: 'none' | 'text' | 'files' | undefined;
 }
 

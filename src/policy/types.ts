@@ -44,6 +44,8 @@ export type ResolvedSubject =
        * names a file is let through outside of the sandbox: a symbolic link in the workspace may lead anywhere.
        */
       operands?: Readonly<Record<string, { canonical: string; inside: boolean }>>;
+      /** Set by the judge where `command` is one simple command of a plain line, its words joined by spaces. */
+      single?: true;
     }
   | { kind: 'host'; argument: string; url: string; host: string };
 

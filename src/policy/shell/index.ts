@@ -1,0 +1,50 @@
+/** What others need to know of command lines. */
+import { DEFAULT_SHELL } from '../settings.ts';
+import { classify } from './classify.ts';
+import { simpleCommands } from './forms.ts';
+import { warmUp } from './mvdan.ts';
+import { type Part, plainLine } from './plain.ts';
+import { INTERPRETERS, WRAPPERS } from './programs.ts';
+
+/** A plain command line as words: pipelines and lists flattened, each part with the operator that joins it to the one before. */
+export interface SafeCommand {
+  parts: readonly Part[];
+}
+
+/**
+ * Starts the second shell parser, so that the first judgement is as fast as the others. Judging works without it.
+ */
+export async function preparePolicy(): Promise<void> {
+  warmUp();
+}
+
+/** The words of a command line that both parsers read alike and that nothing expands; undefined for any other. */
+export function safeCommand(command: string): SafeCommand | undefined {
+  const line = plainLine(command, DEFAULT_SHELL);
+  return line.plain ? { parts: line.parts } : undefined;
+}
+
+/**
+ * Words of a command line that known programs would open as files. Whoever gathers a call's facts resolves them from `cwd`
+ * (links followed as far as they exist) into the subject's `operands`.
+ */
+export function fileOperands(command: string, safeBins: Parameters<typeof classify>[1]['bins'] = {}): string[] {
+  const line = plainLine(command, DEFAULT_SHELL);
+  if (!line.plain) return [];
+  const files = line.parts.flatMap((part) => {
+    const judged = classify(part.argv, { bins: safeBins, limits: DEFAULT_SHELL });
+    return judged.safe ? judged.files : [];
+  });
+  return [...new Set(files)];
+}
+
+/** Whether an approval of this command may be remembered: never for what runs other text or programs, or can't be read. */
+export function isRememberable(command: string): boolean {
+  const line = plainLine(command, DEFAULT_SHELL);
+  if (!line.plain) return false;
+  if (simpleCommands(command).some(([program = '']) => INTERPRETERS.has(program) || WRAPPERS.has(program))) return false;
+  return line.parts.every((part) => {
+    const judged = classify(part.argv, { bins: {}, limits: DEFAULT_SHELL });
+    return judged.safe || judged.rememberable;
+  });
+}

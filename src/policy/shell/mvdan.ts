@@ -1,0 +1,92 @@
+/**
+ * The second parser: mvdan/sh, as the WebAssembly module of the package `sh-syntax`, driven synchronously. The package's own
+ * functions are asynchronous and start a new instance for each text; a judgement can wait for neither.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import 'sh-syntax/vendors/wasm_exec';
+
+/** What the module exports, of what is used here (sh-syntax 0.7, lib/processor.js). */
+interface Exports {
+  memory: { buffer: ArrayBuffer };
+  wasmAlloc(bytes: number): number;
+  wasmFree(pointer: number): void;
+  process(...args: (number | boolean)[]): number;
+}
+
+interface GoRuntime {
+  importObject: object;
+  run(instance: object): Promise<void>;
+}
+
+/** Globals without types here: Node's own (the project takes no DOM types), and what `wasm_exec` defines. */
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object, imports: object) => { exports: Exports };
+};
+declare const Go: new () => GoRuntime;
+
+const LANG_BASH = 1;
+let compiled: object | undefined;
+let running: Exports | undefined;
+
+function start(): Exports {
+  compiled ??= new WebAssembly.Module(readFileSync(createRequire(import.meta.url).resolve('sh-syntax/main.wasm')));
+  const go = new Go();
+  const instance = new WebAssembly.Instance(compiled, go.importObject);
+  // Resolves when the Go program ends, which it does not; a failure shows in the next call.
+  void go.run(instance).catch(() => undefined);
+  return instance.exports;
+}
+
+/** Compiles and starts the parser, so that the first judgement does not pay for it (about 30 ms). */
+export function warmUp(): void {
+  normalForm('true');
+}
+
+/**
+ * The text as mvdan/sh prints it on one line: words untouched, one space between them. Undefined when it finds an error, and
+ * when it can't be asked: no opinion is never agreement.
+ */
+export function normalForm(text: string): string | undefined {
+  try {
+    running ??= start();
+    return ask(running, text);
+  } catch {
+    running = undefined;
+    return undefined;
+  }
+}
+
+function ask({ memory, wasmAlloc, wasmFree, process }: Exports, text: string): string | undefined {
+  const pointers: number[] = [];
+  const put = (value: string): [number, number, number] => {
+    const bytes = new TextEncoder().encode(value);
+    const pointer = wasmAlloc(bytes.byteLength);
+    pointers.push(pointer);
+    new Uint8Array(memory.buffer).set(bytes, pointer);
+    return [pointer, bytes.byteLength, bytes.byteLength];
+  };
+  const print = { print: true, keepComments: true, stopAt: '', recoverErrors: 0, simplify: false, indent: 2, singleLine: true };
+  const result = process(
+    ...put('command.sh'),
+    ...put(text),
+    print.print,
+    print.keepComments,
+    LANG_BASH,
+    ...put(print.stopAt),
+    print.recoverErrors,
+    print.simplify,
+    print.indent,
+    ...[false, false, true, false, false],
+    print.singleLine,
+    false,
+  );
+  for (const pointer of pointers) wasmFree(pointer);
+  const bytes = new Uint8Array(memory.buffer).subarray(result);
+  const answer: unknown = JSON.parse(new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0))));
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  const { text: printed, parseError, message } = answer as { text?: unknown; parseError?: unknown; message?: unknown };
+  if (parseError || message || typeof printed !== 'string') return undefined;
+  return printed.replace(/\n$/, '');
+}
