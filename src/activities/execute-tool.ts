@@ -130,7 +130,7 @@ async function perform(
     progress,
   });
   const final = cancellationSignal().aborted ? stopped(tool, execution) : execution;
-  if (tool.effect === 'once') await recordExecution(stateDir, { ...from, content }, final);
+  if (tool.effect === 'once') await recordExecution(stateDir, from, final);
   // Temporal's own cancellation tells the workflow; what was recorded tells whoever asks again.
   if (final.status === 'failed' && final.error.code === 'cancelled') throw new CancelledFailure(final.error.message);
   return final;

@@ -149,9 +149,13 @@ export class SessionHandle<Tools = BuiltInTools> {
     }
   }
 
-  async #update<Answer>(name: string, ...args: unknown[]): Promise<Answer> {
+  async #update<Answer>(name: string, argument?: unknown): Promise<Answer> {
     try {
-      return await reach(() => this.#workflow.executeUpdate<Answer, [unknown?]>(name, { args: args as [unknown?] }));
+      return await reach(() =>
+        argument === undefined
+          ? this.#workflow.executeUpdate<Answer, []>(name)
+          : this.#workflow.executeUpdate<Answer, [unknown]>(name, { args: [argument] }),
+      );
     } catch (error) {
       if (isGone(error)) throw new CountersignError('session_closed', `Session ${this.id} is closed; open another.`);
       throw fromFailure(error);

@@ -52,7 +52,8 @@ export async function toolCall(input: CallInput): Promise<Outcome> {
     if (call.closeSession() === 'running') scope.cancel();
   });
   const outcome = await scope.run(() => story(call)).catch((error: unknown) => cancelled(call, error));
-  return call.end(outcome);
+  // Told also to those who ask about a cancelled call.
+  return CancellationScope.nonCancellable(() => call.end(outcome));
 }
 
 async function story(call: CallState): Promise<Outcome> {

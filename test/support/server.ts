@@ -16,7 +16,9 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const { testFiles } = await project.globTestFiles(project.vitest.filenamePattern);
+  // The filters of this run. Vitest does not promise this property: without it, all test files are looked at.
+  const { filenamePattern } = project.vitest as unknown as { filenamePattern?: string[] };
+  const { testFiles } = await project.globTestFiles(filenamePattern);
   const sources = await Promise.all(testFiles.map((file) => readFile(file, 'utf8')));
   if (!sources.some((source) => source.includes('temporalAddress'))) return undefined;
 

@@ -1,0 +1,190 @@
+/**
+ * The service: a Temporal server (embedded unless one is configured) and a worker, in this process.
+ */
+import { mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { NativeConnection, Runtime } from '@temporalio/worker';
+import { type Logger, pino } from 'pino';
+import { CONFIG_FILE, type LoadedConfig, loadConfig, watchConfig } from '../config/index.ts';
+import { listTrustedRoots, sweepClaims } from '../context/index.ts';
+import { CountersignError } from '../protocol/errors.ts';
+import { configuredConnection, type ConnectionSettings } from './connect.ts';
+import { configDir, stateDir } from './paths.ts';
+import { RETENTION_DAYS } from './setup.ts';
+import { type ServerExit, type TemporalServer, startTemporal } from './temporal.ts';
+import { type CountersignWorker, createWorker } from './worker.ts';
+
+export interface ServiceOptions {
+  /** Configuration file; `countersign.config.jsonc` in the working folder, else in the user's configuration folder, where not given. */
+  configFile?: string;
+  /** Port wished for the embedded server; a free one is taken where that is in use. */
+  port?: number;
+  uiPort?: number;
+  ui?: boolean;
+  /** Folder trusted besides those that are configured; the working folder unless given. */
+  trust?: string;
+  /** Tells a person how far the start is. */
+  report?: (line: string) => void;
+  log?: Logger;
+}
+
+export interface Service {
+  address: string;
+  namespace: string;
+  uiUrl?: string;
+  /** `embedded`: the server is this service's own. */
+  from: 'embedded' | 'configured';
+  worker: CountersignWorker;
+  config: LoadedConfig;
+  /** Rejects when the server or the worker ends by itself. */
+  running: Promise<void>;
+  /** Drains the worker, then ends the server. May be called more than once. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything and returns when calls can run.
+ * @throws CountersignError `invalid_config`, `setup_incomplete`, `server_stopped`, `no_service`
+ */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const { report = () => undefined, log = pino({ level: 'info' }, pino.destination(2)) } = options;
+  // A broken configuration stops the start before anything else runs.
+  const settings = await openSettings(options, log);
+  const state = stateDir();
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => undefined);
+  const server = await openServer(options, state, report, (exit) => ended.reject(serverGone(exit)));
+  try {
+    const worker = await openWorker(options, settings, server, state, log);
+    void sweepClaims(state, 2 * RETENTION_DAYS * 86_400_000).catch((error: unknown) => log.warn({ error }, 'old claims were not swept'));
+    const work = worker.run();
+    let stopped: Promise<void> | undefined;
+    const stop = (): Promise<void> => (stopped ??= stopAll(worker, work, server, settings.stop));
+    const running = Promise.race([work, ended.promise]);
+    running.catch(() => undefined);
+    const { address, namespace, uiUrl, from } = server;
+    return { address, namespace, from, ...(uiUrl !== undefined && { uiUrl }), worker: { ...worker, ...(uiUrl !== undefined && { uiUrl }) }, config: settings.current(), running, stop };
+  } catch (error) {
+    settings.stop();
+    await server.stop();
+    throw error;
+  }
+}
+
+interface Settings {
+  current(): LoadedConfig;
+  stop(): void;
+}
+
+/** The configuration of now: a change of the file is taken up, a broken one is said loudly and not taken. */
+async function openSettings({ configFile }: ServiceOptions, log: Logger): Promise<Settings> {
+  let current = await loadFirst(configFile);
+  if (current.path === undefined) return { current: () => current, stop: () => undefined };
+  const stop = watchConfig(
+    current.path,
+    (loaded) => {
+      log.warn({ path: loaded.path, before: current.hash, now: loaded.hash }, 'configuration changed; later calls follow it');
+      current = loaded;
+    },
+    (error) => log.error({ path: current.path, error: error.message }, 'the changed configuration is broken; the old one stays in force'),
+  );
+  return { current: () => current, stop };
+}
+
+async function loadFirst(configFile: string | undefined): Promise<LoadedConfig> {
+  if (configFile !== undefined) return loadConfig(configFile);
+  const here = await loadConfig();
+  if (here.path !== undefined) return here;
+  const own = join(configDir(), CONFIG_FILE);
+  try {
+    return await loadConfig(own);
+  } catch (error) {
+    if (error instanceof CountersignError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return here;
+    throw error;
+  }
+}
+
+interface Server extends ConnectionSettings {
+  address: string;
+  stop(): Promise<void>;
+}
+
+async function openServer(
+  { port, uiPort, ui }: ServiceOptions,
+  dataDir: string,
+  report: (line: string) => void,
+  onExit: (exit: ServerExit) => void,
+): Promise<Server> {
+  const configured = configuredConnection();
+  if (configured) return { ...configured, address: configured.options.address, stop: async () => undefined };
+  const temporal: TemporalServer = await startTemporal({
+    dataDir,
+    report,
+    onExit,
+    ...(port !== undefined && { port }),
+    ...(uiPort !== undefined && { uiPort }),
+    ...(ui !== undefined && { ui }),
+  });
+  const { address, namespace, uiUrl } = temporal;
+  return { address, namespace, from: 'embedded', options: { address }, ...(uiUrl !== undefined && { uiUrl }), stop: () => temporal.stop() };
+}
+
+async function openWorker(
+  { trust = process.cwd() }: ServiceOptions,
+  settings: Settings,
+  server: Server,
+  state: string,
+  log: Logger,
+): Promise<CountersignWorker> {
+  Runtime.install({ logger: quietLogger(log), shutdownSignals: [] });
+  const connection = await NativeConnection.connect(server.options as Parameters<typeof NativeConnection.connect>[0] & object);
+  const own = trustable(trust);
+  return createWorker({
+    connection,
+    namespace: server.namespace,
+    settings: () => settings.current(),
+    trustedRoots: async () => [...own, ...settings.current().config.workspaces, ...(await listTrustedRoots(join(configDir(), 'workspaces.json')))],
+    protectedPaths: [state, configDir(), ...(settings.current().path === undefined ? [] : [settings.current().path as string])],
+    stateDir: state,
+    log,
+  });
+}
+
+/** Started from a home folder or `/`, the service trusts nothing by default. */
+function trustable(folder: string): string[] {
+  const full = resolve(folder);
+  return full === '/' || full === homedir() ? [] : [full];
+}
+
+/** Temporal's own messages, from warnings up. */
+function quietLogger(log: Logger) {
+  const child = log.child({ from: 'temporal' });
+  const say = (level: 'warn' | 'error') => (message: string, meta?: object) => child[level](meta ?? {}, message);
+  const nothing = (): void => undefined;
+  return {
+    log: (level: string, message: string, meta?: object): void => {
+      if (level === 'WARN') say('warn')(message, meta);
+      if (level === 'ERROR') say('error')(message, meta);
+    },
+    trace: nothing,
+    debug: nothing,
+    info: nothing,
+    warn: say('warn'),
+    error: say('error'),
+  };
+}
+
+async function stopAll(worker: CountersignWorker, work: Promise<void>, server: Server, stopSettings: () => void): Promise<void> {
+  stopSettings();
+  worker.shutdown();
+  await work.catch(() => undefined);
+  await server.stop();
+}
+
+function serverGone({ code, signal, logTail }: ServerExit): CountersignError {
+  const how = signal === null ? `with status ${code ?? '?'}` : `by ${signal}`;
+  const message = `The Temporal server ended ${how}. Start the service again: nothing is lost, and calls go on.\n${logTail}`;
+  return new CountersignError('server_stopped', message);
+}

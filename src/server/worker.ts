@@ -1,0 +1,99 @@
+/** The composition root: configuration, tools, context and policy become a Temporal worker. */
+import { Client } from '@temporalio/client';
+import { type NativeConnection, Worker } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createActivities } from '../activities/index.ts';
+import { createSessionReader } from '../activities/session-reader.ts';
+import type { Config } from '../config/index.ts';
+import { canonicalWorkspace } from '../context/index.ts';
+import type { Rules } from '../policy/index.ts';
+import { CountersignError } from '../protocol/errors.ts';
+import { TASK_QUEUE } from '../protocol/names.ts';
+import type { SessionFacts } from '../protocol/session.ts';
+import { type Tool, createCatalogue } from '../tools/index.ts';
+import { surroundings } from './surroundings.ts';
+import { workflowBundle } from './workflow-bundle.ts';
+
+export interface WorkerOptions {
+  connection: NativeConnection;
+  namespace: string;
+  taskQueue?: string;
+  /** The configuration of now; asked anew for every call. */
+  settings(): { config: Config; rules: Rules };
+  /** Folders whose subfolders sessions may work in; asked anew for every session. */
+  trustedRoots(): Promise<string[]>;
+  /** Countersign's own configuration, state and keys. */
+  protectedPaths: readonly string[];
+  stateDir: string;
+  /** The built-in tools unless given. */
+  tools?: readonly Tool[];
+  /** Workflows kept in memory; others are replayed when they go on. */
+  maxCachedWorkflows?: number;
+  log: Logger;
+}
+
+/** A worker with its client; give it to `Countersign.connect({ worker })` to start calls eagerly. */
+export interface CountersignWorker {
+  client: Client;
+  taskQueue: string;
+  /** Resolves when the worker has stopped; rejects when it fails. */
+  run(): Promise<void>;
+  /** Lets running tools go on for the grace time, then cancels them. */
+  shutdown(): void;
+}
+
+/** Also bounds memory: a cached workflow takes about 150 KB here. */
+const CACHED_WORKFLOWS = 1_000;
+
+export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
+  const { connection, namespace, taskQueue = TASK_QUEUE, log } = options;
+  const client = new Client({ connection, namespace });
+  const activities = createActivities({
+    client,
+    catalogue: createCatalogue(options.tools),
+    sessions: createSessionReader(client, (facts) => admit(options, facts)),
+    settings: options.settings,
+    surroundings: await surroundings(options.settings, options.protectedPaths),
+    stateDir: options.stateDir,
+    protectedPaths: options.protectedPaths,
+    log,
+  });
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    workflowBundle: await workflowBundle(),
+    activities,
+    maxCachedWorkflows: options.maxCachedWorkflows ?? CACHED_WORKFLOWS,
+    // Cancellation reaches a tool with its next heartbeat; at the default throttle that took 6.6 s.
+    maxHeartbeatThrottleInterval: '500ms',
+    shutdownGraceTime: '3s',
+    shutdownForceTime: '15s',
+  });
+  return { client, taskQueue, run: () => worker.run(), shutdown: () => stop(worker) };
+}
+
+function stop(worker: Worker): void {
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+}
+
+/** Believes a session as far as this worker's configuration allows. */
+async function admit({ settings, trustedRoots, protectedPaths }: WorkerOptions, facts: SessionFacts): Promise<void> {
+  const { config } = settings();
+  const declared =
+    Object.hasOwn(config.agents, facts.agent) &&
+    (facts.channel === null || Object.hasOwn(config.channels, facts.channel)) &&
+    (facts.owner === undefined || config.owners.includes(facts.owner));
+  if (!declared) {
+    const { agent, channel, owner } = facts;
+    const message =
+      `The configuration does not declare agent ${JSON.stringify(agent)}, channel ${JSON.stringify(channel)}` +
+      `${owner === undefined ? '' : ` or owner ${JSON.stringify(owner)}`}. Declare what is missing in countersign.config.jsonc.`;
+    throw new CountersignError('undeclared', message);
+  }
+  const canonical = await canonicalWorkspace(facts.workspace, await trustedRoots(), protectedPaths);
+  if (canonical !== facts.workspace) {
+    throw new CountersignError('untrusted_workspace', `A session's workspace is given as its real path: ${canonical}`);
+  }
+}
+

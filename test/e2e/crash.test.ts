@@ -1,0 +1,100 @@
+/**
+ * Kills the worker, then the server, while calls are in every state there is. Nothing may be lost, and no `once` tool may run
+ * twice: counted by marks that each execution leaves in a file.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type CallHandle, Countersign, type SessionHandle } from '../../src/client/index.ts';
+import { type TemporalServer, startTemporal } from '../../src/server/temporal.ts';
+import { marks } from '../support/probe-tools.ts';
+import { type WorkerProcess, spawnWorker } from '../support/spawn-worker.ts';
+import { testFolder } from '../support/worker.ts';
+
+let folder: string;
+let server: TemporalServer;
+let worker: WorkerProcess;
+let countersign: Countersign<Record<string, unknown>>;
+let session: SessionHandle<Record<string, unknown>>;
+let log: string;
+
+const startServer = (port = 0): Promise<TemporalServer> => startTemporal({ dataDir: join(folder, 'temporal'), port, ui: false });
+
+beforeEach(async () => {
+  folder = await testFolder();
+  log = join(folder, 'marks');
+  server = await startServer();
+  worker = await spawnWorker(server.address, 'countersign', folder);
+  countersign = await Countersign.connect({ address: server.address });
+  session = await countersign.openSession({ id: 'crash', workspace: join(folder, 'workspace') });
+});
+afterEach(async () => {
+  await countersign.close();
+  await worker.kill();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Calls {
+  running: CallHandle;
+  repeatable: CallHandle;
+  backoff: CallHandle;
+  correction: CallHandle;
+  approval: CallHandle;
+}
+
+/** One call in each state. */
+async function startAll(onceMs: number): Promise<Calls> {
+  const calls: Calls = {
+    approval: await session.start('probe_elevated', { log, mark: 'approval' }, { callId: 'approval' }),
+    correction: await session.start('write', { path: 'x.txt' }, { callId: 'correction' }),
+    running: await session.start('probe_once', { log, mark: 'running', ms: onceMs }, { callId: 'running' }),
+    repeatable: await session.start('probe_patient', { log, mark: 'repeatable', ms: 4_000, slowFirst: true }, { callId: 'repeatable' }),
+    backoff: await session.start('probe_repeat', { log, mark: 'backoff', ms: 5_000, slowFirst: true }, { callId: 'backoff' }),
+  };
+  await calls.approval.settled();
+  await calls.correction.settled();
+  for (const mark of ['running', 'repeatable', 'backoff']) {
+    await expect.poll(() => marks(log, `begin ${mark}`), { timeout: 10_000 }).toBe(1);
+  }
+  return calls;
+}
+
+/** What waited goes on to its end as if nothing had happened. */
+async function finishWaiting(calls: Calls): Promise<void> {
+  expect(await calls.correction.settled()).toMatchObject({ state: 'waiting', waiting: { for: 'correction', attempt: 1 } });
+  expect(await calls.correction.amend({ path: 'x.txt', content: 'x' }, 1)).toMatchObject({ answer: 'accepted' });
+  expect(await calls.correction.outcome()).toMatchObject({ status: 'completed', attempts: 2 });
+  const pending = await countersign.approvals.pending();
+  expect(pending.map(({ id }) => id)).toEqual(['call/crash/approval']);
+  expect(await countersign.approvals.approve('call/crash/approval', { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
+  expect(await calls.approval.outcome()).toMatchObject({ status: 'completed', tries: 1 });
+  expect(await marks(log, 'begin approval')).toBe(1);
+}
+
+test('the worker is killed', { timeout: 120_000 }, async () => {
+  const calls = await startAll(60_000);
+  await worker.kill();
+  worker = await spawnWorker(server.address, 'countersign', folder);
+  await finishWaiting(calls);
+  expect(await calls.backoff.outcome()).toMatchObject({ status: 'completed', tries: 2 });
+  expect(await calls.repeatable.outcome()).toMatchObject({ status: 'completed', tries: 2 });
+  expect(await marks(log, 'begin repeatable')).toBe(2);
+  expect(await calls.running.outcome()).toMatchObject({ status: 'unknown', error: { code: 'outcome_unknown' }, tries: 1 });
+  expect(await marks(log, 'begin running')).toBe(1);
+  expect(await marks(log, 'end running')).toBe(0);
+});
+
+test('the server is killed', { timeout: 120_000 }, async () => {
+  const calls = await startAll(5_000);
+  const port = Number(server.address.split(':')[1]);
+  process.kill(server.pid, 'SIGKILL');
+  await server.stop();
+  server = await startServer(port);
+  await finishWaiting(calls);
+  expect(await calls.backoff.outcome()).toMatchObject({ status: 'completed' });
+  expect(await calls.repeatable.outcome()).toMatchObject({ status: 'completed' });
+  expect(await calls.running.outcome()).toMatchObject({ status: 'completed', output: { ran: 'running' }, tries: 1 });
+  expect(await marks(log, 'begin running')).toBe(1);
+  expect(await marks(log, 'end running')).toBe(1);
+});

@@ -1,0 +1,90 @@
+/** A worker for tests on the shared Temporal server, with a task queue, a state folder and a workspace of its own. */
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { NativeConnection, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
+import { Countersign } from '../../src/client/index.ts';
+import { parseConfig } from '../../src/config/index.ts';
+
+import { createWorker, type CountersignWorker } from '../../src/server/worker.ts';
+import { builtInTools } from '../../src/tools/index.ts';
+import { probeTools } from './probe-tools.ts';
+
+export interface TestService extends AsyncDisposable {
+  countersign: Countersign<Record<string, unknown>>;
+  worker: CountersignWorker;
+  /** Real path of a folder that sessions may work in. */
+  workspace: string;
+  /** A file outside of the workspace, for probes' marks. */
+  log: string;
+  stateDir: string;
+  folder: string;
+  /** Replaces the configuration from the next call on. */
+  configure(text: string): void;
+}
+
+export interface TestServiceOptions {
+  address: string;
+  taskQueue: string;
+  /** Text of the configuration file. */
+  config?: string;
+  /** A folder of an earlier service, to go on with its state; it is then left in place at the end. */
+  folder?: string;
+}
+
+let installed = false;
+
+/** Dependencies' logs would drown a test's own output. */
+function installRuntime(): void {
+  if (installed) return;
+  installed = true;
+  const nothing = (): void => undefined;
+  const logger = { log: nothing, trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing };
+  Runtime.install({ logger, shutdownSignals: [] });
+}
+
+export async function testFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'countersign-e2e-')));
+  await mkdir(join(folder, 'workspace'));
+  await mkdir(join(folder, 'state'));
+  return folder;
+}
+
+export async function startTestService(options: TestServiceOptions): Promise<TestService> {
+  installRuntime();
+
+  const folder = options.folder ?? (await testFolder());
+  const workspace = join(folder, 'workspace');
+  const stateDir = join(folder, 'state');
+  let loaded = parseConfig(options.config ?? '{}', 'test.jsonc');
+  const connection = await NativeConnection.connect({ address: options.address });
+  const worker = await createWorker({
+    connection,
+    namespace: 'default',
+    taskQueue: options.taskQueue,
+    settings: () => loaded,
+    trustedRoots: async () => [workspace],
+    protectedPaths: [],
+    stateDir,
+    tools: [...builtInTools, ...probeTools],
+    log: pino({ level: 'silent' }),
+  });
+  const work = worker.run();
+  const countersign = await Countersign.connect<Record<string, unknown>>({ worker });
+  return {
+    countersign,
+    worker,
+    workspace,
+    stateDir,
+    folder,
+    log: join(folder, 'marks'),
+    configure: (text) => void (loaded = parseConfig(text, 'test.jsonc')),
+    [Symbol.asyncDispose]: async () => {
+      worker.shutdown();
+      await work;
+      await connection.close();
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
