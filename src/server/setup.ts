@@ -2,6 +2,7 @@
  * What Countersign needs of a namespace: its search attributes, and a retention within which call ids stay known.
  * Creates what is missing; where that is not allowed, gives the commands for the operator.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { CountersignError } from '../protocol/errors.ts';
@@ -13,6 +14,8 @@ const DAY_SECONDS = 86_400;
 
 /** From temporal.api.enums.v1.IndexedValueType. */
 const KEYWORD = 2;
+
+const NAMESPACE_MS = 30_000;
 
 const GRPC = {
   invalidArgument: 3,
@@ -89,21 +92,36 @@ export async function setupNamespace(
   if (!state.exists) {
     const register = (): Promise<unknown> =>
       connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention });
-    if (await allowed(register)) created.push(`namespace ${namespace}, retention ${RETENTION_DAYS} days`);
-    else commands.push(operator.namespace);
+    if (await allowed(register)) {
+      await visible(connection, namespace);
+      created.push(`namespace ${namespace}, retention ${RETENTION_DAYS} days`);
+    } else commands.push(operator.namespace);
   } else if (state.retentionDays !== undefined && state.retentionDays < RETENTION_DAYS) {
     const update = (): Promise<unknown> =>
       connection.workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl: retention } });
     if (await allowed(update)) created.push(`retention ${RETENTION_DAYS} days`);
     else commands.push(operator.retention);
   }
+  const isThere = state.exists || created.length > 0;
   for (const name of state.missingAttributes) {
     const add = (): Promise<unknown> =>
       connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { [name]: KEYWORD } });
-    if (commands.length === 0 && (await allowed(add))) created.push(`search attribute ${name}`);
+    if (isThere && (await allowed(add))) created.push(`search attribute ${name}`);
     else commands.push(operator.attribute(name));
   }
   return { created, commands };
+}
+
+/** A cluster's parts learn of a new namespace from a cache, some seconds later. */
+async function visible(connection: ConnectionLike, namespace: string): Promise<void> {
+  for (const until = Date.now() + NAMESPACE_MS; Date.now() < until; await sleep(200)) {
+    try {
+      await connection.operatorService.listSearchAttributes({ namespace });
+      return;
+    } catch (error) {
+      if (!hasCode(error, GRPC.notFound)) return;
+    }
+  }
 }
 
 async function attributeTypes(

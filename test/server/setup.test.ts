@@ -38,6 +38,17 @@ test('a bare namespace gets its search attributes and its retention, once', asyn
   expect(await setupNamespace(connection, 'bare')).toEqual({ created: [], commands: [] });
 });
 
+test('a namespace that does not exist is made', async () => {
+  expect((await inspectNamespace(connection, 'absent')).exists).toBe(false);
+  const { created, commands } = await setupNamespace(connection, 'absent');
+  expect({ first: created[0], changes: created.length, commands }).toEqual({
+    first: 'namespace absent, retention 30 days',
+    changes: 5,
+    commands: [],
+  });
+  expect(isComplete(await inspectNamespace(connection, 'absent'))).toBe(true);
+});
+
 test('a longer retention is left as it is', async () => {
   await register('long', 90);
   await expect.poll(async () => (await inspectNamespace(connection, 'long')).exists, { timeout: 10_000 }).toBe(true);

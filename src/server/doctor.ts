@@ -1,0 +1,153 @@
+/** What this machine has of what Countersign needs, and how to get the rest. Looks only; changes nothing. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { CONFIG_FILE } from '../config/index.ts';
+import { sandboxStatus } from '../context/index.ts';
+import { type ConnectionSettings, connectionSettings } from './connect.ts';
+import { findTemporal } from './find-temporal.ts';
+import { configDir } from './paths.ts';
+import { type NamespaceState, RETENTION_DAYS, inspectNamespace } from './setup.ts';
+
+export interface Check {
+  /** Short and stable: `node`, `temporal`, `sandbox`, `ripgrep`, `file-confinement`, `config`, `service`, … */
+  name: string;
+  ok: boolean;
+  /** What was found, in one line. */
+  found: string;
+  /** What to do; only where something is missing. */
+  hint?: string;
+}
+
+const CONNECT_MS = 3_000;
+
+/** All checks, in the order in which one would mend things. Never throws for what it finds. */
+export async function doctor(env: NodeJS.ProcessEnv = process.env): Promise<Check[]> {
+  const [temporal, sandbox, service] = await Promise.all([temporalCheck(), sandboxCheck(), serviceChecks(env)]);
+  return [
+    nodeCheck(),
+    temporal,
+    sandbox,
+    ripgrepCheck(await loaded('@vscode/ripgrep')),
+    confinementCheck(),
+    configCheck(env),
+    ...service,
+  ];
+}
+
+function nodeCheck(version: string = process.versions.node): Check {
+  const ok = Number(version.split('.')[0]) >= 24;
+  return { name: 'node', ok, found: `Node ${version}`, ...(ok ? {} : { hint: 'Countersign needs Node 24 or later.' }) };
+}
+
+async function temporalCheck(): Promise<Check> {
+  const found = await findTemporal();
+  if (found) return { name: 'temporal', ok: true, found: `${found.path} (${found.version})` };
+  const hint =
+    '`countersign start` downloads or builds it. Or install the Temporal CLI (https://docs.temporal.io/cli), ' +
+    'or set TEMPORAL_ADDRESS to a server of your own.';
+  return { name: 'temporal', ok: false, found: 'no Temporal server program', hint };
+}
+
+async function sandboxCheck(): Promise<Check> {
+  const status = await sandboxStatus();
+  if (status.available) return { name: 'sandbox', ok: true, found: `${status.version}; a command ran in it` };
+  return {
+    name: 'sandbox',
+    ok: false,
+    found: status.reason,
+    hint: `${status.hint}. Until then the shell tool is not offered.`,
+  };
+}
+
+function ripgrepCheck(module: { rgPath?: string } | Error): Check {
+  const path = module instanceof Error ? undefined : module.rgPath;
+  if (path !== undefined && existsSync(path)) return { name: 'ripgrep', ok: true, found: path };
+  return { name: 'ripgrep', ok: false, found: 'no program for this platform', hint: reinstall };
+}
+
+const reinstall = 'Install the dependencies again with Node 24 and with optional ones (`npm ci`).';
+
+async function loaded(name: string): Promise<{ rgPath?: string } | Error> {
+  try {
+    return (await import(name)) as { rgPath?: string };
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** The native half of the file confinement; without it a symlink race gets out of the workspace. */
+function confinementCheck(): Check {
+  const libc = process.platform === 'linux' ? '-gnu' : process.platform === 'win32' ? '-msvc' : '';
+  const name = `@openclaw/fs-safe-${process.platform}-${process.arch}${libc}`;
+  try {
+    createRequire(createRequire(import.meta.url).resolve('@openclaw/fs-safe'))(name);
+    return { name: 'file-confinement', ok: true, found: name };
+  } catch {
+    return { name: 'file-confinement', ok: false, found: `${name} does not load`, hint: reinstall };
+  }
+}
+
+/** Which file counts, not whether it is right: that is for those who load it. */
+function configCheck(env: NodeJS.ProcessEnv): Check {
+  const places = [join(process.cwd(), CONFIG_FILE), join(configDir(env), CONFIG_FILE)];
+  const path = places.find((place) => existsSync(place));
+  return { name: 'config', ok: true, found: path ?? `none, so the defaults (looked for ${places.join(' and ')})` };
+}
+
+async function serviceChecks(env: NodeJS.ProcessEnv): Promise<Check[]> {
+  let settings: ConnectionSettings;
+  try {
+    settings = connectionSettings(env);
+  } catch (error) {
+    return [{ name: 'service', ok: false, found: 'none', hint: messageOf(error) }];
+  }
+  const { namespace, options, from } = settings;
+  const where = `${options.address}, namespace ${namespace} (${from})`;
+  let connection: Connection | undefined;
+  try {
+    connection = await Connection.connect({ ...options, connectTimeout: CONNECT_MS });
+    const state = await connection.withDeadline(Date.now() + CONNECT_MS, () =>
+      inspectNamespace(connection as Connection, namespace),
+    );
+    return [{ name: 'service', ok: true, found: where }, ...namespaceChecks(namespace, state)];
+  } catch (error) {
+    const hint = `It does not answer (${messageOf(error)}). Check TEMPORAL_ADDRESS, or start the server there.`;
+    return [{ name: 'service', ok: false, found: where, hint }];
+  } finally {
+    await connection?.close();
+  }
+}
+
+function namespaceChecks(
+  namespace: string,
+  { exists, missingAttributes, wrongType, retentionDays }: NamespaceState,
+): Check[] {
+  const hint = '`countersign setup` creates it, or prints the commands for the operator.';
+  if (!exists) return [{ name: 'namespace', ok: false, found: `${namespace} does not exist`, hint }];
+  const bad = [
+    ...missingAttributes.map((name) => `${name} is missing`),
+    ...wrongType.map((name) => `${name} is no Keyword`),
+  ];
+  const longEnough = retentionDays === undefined || retentionDays >= RETENTION_DAYS;
+  const retention = retentionDays === undefined ? 'unknown' : `${retentionDays} days`;
+  return [
+    {
+      name: 'search-attributes',
+      ok: bad.length === 0,
+      found: bad.length === 0 ? 'all four' : bad.join(', '),
+      ...(bad.length === 0 ? {} : { hint }),
+    },
+    {
+      name: 'retention',
+      ok: longEnough,
+      found: retention,
+      ...(longEnough
+        ? {}
+        : { hint: `Call ids are known for this long only; ${RETENTION_DAYS} days are meant. ${hint}` }),
+    },
+  ];
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { doctor } from '../../src/server/doctor.ts';
+
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'countersign-doctor-'));
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+describe('doctor', () => {
+  test('finds what this machine has, and that no service runs', async () => {
+    const checks = await doctor({ COUNTERSIGN_HOME: home });
+    expect(checks.map(({ name }) => name)).toEqual([
+      'node',
+      'temporal',
+      'sandbox',
+      'ripgrep',
+      'file-confinement',
+      'config',
+      'service',
+    ]);
+    const notOk = checks.filter((check) => !check.ok && check.name !== 'sandbox');
+    expect(notOk).toEqual([
+      { name: 'service', ok: false, found: 'none', hint: expect.stringContaining('countersign start') },
+    ]);
+  });
+
+  test('looks at the namespace of a service that answers', async () => {
+    const address = inject('temporalAddress');
+    const checks = await doctor({ COUNTERSIGN_HOME: home, TEMPORAL_ADDRESS: address });
+    expect(checks.slice(6)).toEqual([
+      { name: 'service', ok: true, found: `${address}, namespace default (configured)` },
+      { name: 'search-attributes', ok: true, found: 'all four' },
+      { name: 'retention', ok: true, found: '30 days' },
+    ]);
+  });
+
+  test('says so when the configured server does not answer', async () => {
+    const checks = await doctor({ COUNTERSIGN_HOME: home, TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    expect(checks.at(-1)).toMatchObject({
+      name: 'service',
+      ok: false,
+      hint: expect.stringContaining('TEMPORAL_ADDRESS'),
+    });
+  });
+});
