@@ -103,4 +103,6 @@ function run(program: string, programArgs: string[]): Promise<number> {
   });
 }
 
-const binary = (program: string): string => join(ROOT, 'node_modules', '.bin', program);
+function binary(program: string): string {
+  return join(ROOT, 'node_modules', '.bin', program);
+}

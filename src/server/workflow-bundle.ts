@@ -33,7 +33,7 @@ export async function workflowBundle(): Promise<{ codePath: string }> {
 export async function bundleWorkflows(): Promise<string> {
   const { bundleWorkflowCode } = await import('@temporalio/worker');
   const silent = (): void => {};
-  const complain = (message: string): void => console.error(message);
+  const complain = (message: string): void => void process.stderr.write(`${message}\n`);
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(packageRoot(), 'src', 'workflows', 'index.ts'),
     logger: { log: silent, trace: silent, debug: silent, info: silent, warn: complain, error: complain },
