@@ -150,7 +150,7 @@ function temporalServer() {
   return new Promise((resolve, reject) => {
     const child = spawn(nodeBinary(), [join(ROOT, 'scripts', 'get-temporal.ts')], { stdio: ['ignore', 2, 'inherit'] });
     child.on('error', reject);
-    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error('there is no Temporal server to run'))));
+    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error('set-up stopped'))));
   });
 }
 

@@ -63,6 +63,8 @@ export async function getTemporal(report: Report = () => {}): Promise<FoundTempo
   );
   const meanwhile = await findTemporal();
   if (meanwhile) return meanwhile;
+  // Unfinished files of builds that were killed; the lock says that nobody is making them.
+  for (const name of await readdir(folder)) if (name.startsWith('temporal.')) await rm(join(folder, name));
 
   const tried: string[] = [];
   for (const [from, get] of [
