@@ -60,13 +60,15 @@ const unknownName = ({ keyword, params }: ErrorObject): string | undefined => {
 const weight = (error: ErrorObject): number =>
   error.instancePath.split('/').length * 10 + (error.keyword === 'additionalProperties' ? 5 : error.keyword === 'anyOf' ? 1 : 3);
 
-function message({ keyword, params, message: text = 'is not valid', data }: ErrorObject): string {
+function message({ keyword, params, message: text = 'is not valid', data, instancePath }: ErrorObject): string {
   if (keyword === 'enum' && Array.isArray(params['allowedValues'])) {
     const allowed = params['allowedValues'].map(String);
     const hint = typeof data === 'string' ? didYouMean(data, allowed) : '';
-    return `${JSON.stringify(data)} is none of ${allowed.join(', ')}${hint}`;
+    const later = instancePath === '/shell/backend' ? '; containers and remote nodes come in a later version' : '';
+    return `${JSON.stringify(data)} is none of ${allowed.join(', ')}${hint}${later}`;
   }
   if (keyword === 'anyOf') return 'must have exactly one of exact, glob, host, under';
+  if (keyword === 'pattern') return `${JSON.stringify(data)} does not have the right form (${String(params['pattern'])})`;
   return text;
 }
 

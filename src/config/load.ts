@@ -1,13 +1,15 @@
 /** Reads the configuration file. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { PolicyCase } from '../policy/cases.ts';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Node, type ParseError, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { CountersignError } from '../protocol/errors.ts';
 import { compileRules, hashOf, type Rules } from '../policy/rules.ts';
 import { type Config, withDefaults } from './defaults.ts';
 import { fromAjv, invalid, nodeAt, pointer, type SourceFile } from './diagnose.ts';
 import { conflicts, unknownNames } from './names.ts';
+import { casesSchema } from './cases-schema.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
 
 export const CONFIG_FILE = 'countersign.config.jsonc';
@@ -21,7 +23,9 @@ export interface LoadedConfig {
   hash: string;
 }
 
-const validate = new Ajv2020({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true }).compile<ConfigFile>(configSchema);
+const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true });
+const validateConfig = ajv.compile<ConfigFile>(configSchema);
+const validateCases = ajv.compile<PolicyCase[]>(casesSchema);
 
 /**
  * Reads `path`, or `countersign.config.jsonc` in the working folder, or (when that does not exist) takes the defaults.
@@ -42,13 +46,22 @@ export async function loadConfig(path?: string): Promise<LoadedConfig> {
 
 /** The configuration in a text. `fileName` is for messages only. Throws `invalid_config` as {@link loadConfig} does. */
 export function parseConfig(text: string, fileName: string): LoadedConfig {
-  const file: SourceFile = { name: fileName, text: text.replace(/^\uFEFF/, '') };
-  const root = parseSource(file);
-  const value: unknown = getNodeValue(root);
-  if (!validate(value)) throw fromAjv(file, root, validate.errors ?? []);
+  const { value, root, file } = readJsonc(text, fileName, validateConfig);
   const problem = [...unknownNames(value), ...conflicts(value)][0];
   if (problem !== undefined) throw invalid(file, nodeAt(root, problem.path).offset, pointer(problem.path), problem.message);
   return loaded(value);
+}
+
+/** Cases for `countersign policy test`: JSON with comments, a list. Throws `invalid_config` as {@link loadConfig} does. */
+export const parseCases = (text: string, fileName: string): PolicyCase[] => readJsonc(text, fileName, validateCases).value;
+
+/** A text that must be JSON with comments of a certain form. */
+function readJsonc<Value>(text: string, name: string, validate: ValidateFunction<Value>): { value: Value; root: Node; file: SourceFile } {
+  const file: SourceFile = { name, text: text.replace(/^\uFEFF/, '') };
+  const root = parseSource(file);
+  const value: unknown = getNodeValue(root);
+  if (!validate(value)) throw fromAjv(file, root, validate.errors ?? []);
+  return { value, root, file };
 }
 
 function loaded(file: ConfigFile): LoadedConfig {

@@ -1,8 +1,8 @@
 /**
- * The configuration file, as a schema. countersign.config.schema.json is made from it (scripts in src/config/publish.ts), so
+ * The configuration file, as a schema. countersign.config.schema.json is made from it by src/config/publish.ts, so
  * editors complete the file; nothing that it doesn't name is accepted.
  */
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { PROFILE_NAMES, SHELL_APPROVALS, SHELL_BACKENDS, SHELL_SECURITIES } from '../policy/settings.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -12,6 +12,10 @@ const names = (description: string) => Type.Array(Type.String({ minLength: 1, ma
 const whole = (description: string, minimum: number, maximum: number) => Type.Integer({ description, minimum, maximum });
 const duration = (description: string) =>
   Type.String({ description: `${description}, as a number with ms, s, m, h or d: "30m"`, pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' });
+
+/** A part that stands once in the published file, however often it is used. */
+const part = <Schema extends TSchema>(name: 'rule' | 'section', _schema: Schema, description?: string) =>
+  Type.Unsafe<Type.Static<Schema>>({ $ref: `#/$defs/${name}`, ...(description !== undefined && { description }) });
 
 const pattern = Type.Union(
   [
@@ -40,9 +44,10 @@ const sectionFields = {
   alsoAllow: Optional(names('Adds tools to the profile of this same section.')),
   ask: Optional(names('Tools whose every call needs an approval.')),
   deny: Optional(names('Tools that nobody may call; wins over everything.')),
-  rules: Optional(Type.Array(rule, { maxItems: 2_000, description: 'Rules by arguments.' })),
+  rules: Optional(Type.Array(part('rule', rule), { maxItems: 2_000, description: 'Rules by arguments.' })),
 };
-const section = (description: string) => Type.Object(sectionFields, { ...closed, description });
+const sectionSchema = Type.Object(sectionFields, closed);
+const section = (description: string) => part('section', sectionSchema, description);
 const sections = (description: string) => Type.Record(Type.String(), section(description), { description });
 
 const safeBin = Type.Object(
@@ -122,6 +127,8 @@ const agent = Type.Object(
 
 const channel = Type.Object({ description: Optional(text('For people.')), ...sectionFields }, { ...closed, description: 'A declared channel. `inbox` is always there.' });
 
+const parts = { rule, section: sectionSchema } as const;
+
 export const configSchema = Type.Object(
   {
     $schema: Optional(Type.String({ description: 'For editors.' })),
@@ -142,7 +149,7 @@ export const configSchema = Type.Object(
     approvals: Optional(approvals),
     limits: Optional(limits),
   },
-  { ...closed, $id: 'https://countersign.dev/schema/config.json', title: 'Countersign configuration' },
+  { ...closed, $defs: parts, $id: 'https://countersign.dev/schema/config.json', title: 'Countersign configuration' },
 );
 
 /** The file as people write it. */

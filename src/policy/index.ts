@@ -1,8 +1,13 @@
 /** Pure decisions about calls, and what is told about them. */
-export { judge } from './judge.ts';
 export { availability } from './availability.ts';
+export { type CaseAnswer, type CaseResult, type CaseSession, type PolicyCase, runPolicyCases } from './cases.ts';
+export { contradictions, type Contradiction } from './contradictions.ts';
+export { policyDiff, type PolicyChange, type RecordedCall } from './diff.ts';
+export { judge } from './judge.ts';
+export { LAYERS, type Layer } from './layers.ts';
+export { argumentsOverLimit, type LimitProblem, toolOverLimit } from './limits.ts';
+export { type PromptTool, toolsPrompt } from './prompt.ts';
 export { compileRules, defaultRules, hashOf, type Rules } from './rules.ts';
 export { fileOperands, isRememberable, preparePolicy, safeCommand, type SafeCommand } from './shell/index.ts';
-export { LAYERS } from './layers.ts';
-export type * from './types.ts';
 export type * from './settings.ts';
+export type * from './types.ts';
