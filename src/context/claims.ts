@@ -46,7 +46,7 @@ export async function readClaim(stateDir: string, call: Pick<Claim, 'session' | 
 }
 
 /** Writes how the claimed try ended. Only the first outcome counts: a second is refused, for it would rewrite what happened. */
-export async function recordExecution(stateDir: string, claim: Pick<Claim, 'session' | 'callId' | 'runId'>, execution: Execution): Promise<void> {
+export async function recordExecution(stateDir: string, claim: Omit<Claim, 'content'> & Partial<Claim>, execution: Execution): Promise<void> {
   const claimed = await readClaim(stateDir, claim);
   if (claimed?.runId !== undefined && claimed.runId !== claim.runId) throw new CountersignError('not_a_call', 'this run has not claimed the call, so it cannot say how it ended');
   const created = await createRecord(pathOf(stateDir, claim, 'outcome'), JSON.stringify({ runId: claim.runId, at: Date.now(), execution }));

@@ -1,10 +1,12 @@
 /** One process from start to certain end. The only place that starts commands, and the only one that ends them. */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { CommandResult } from '../tools/tool-context.ts';
 import { abortedBy, stopIfAborted } from './abort.ts';
 import { OutputCollector } from './collect-output.ts';
+import { openPipes } from './pipes.ts';
 
 /** Between the request to end and the order. */
 const GRACE_MS = 300;
@@ -18,8 +20,6 @@ export interface ProcessPlan {
   cwd: string;
   /** From descriptor 3 on: what the child reads there, a descriptor of ours, or `report` for a pipe that it writes a report to. */
   extra?: readonly (string | number | 'report')[];
-  /** Called as soon as the process runs. */
-  started?(process: StartedProcess): void;
   /** Asks and then orders to end everything that was started; must not throw. */
   end(child: StartedProcess, how: 'SIGTERM' | 'SIGKILL'): void;
 }
@@ -36,34 +36,44 @@ export interface StartedProcess {
  */
 export async function runProcess(plan: ProcessPlan, timeoutMs: number, signal: AbortSignal): Promise<CommandResult> {
   stopIfAborted(signal);
+  const pipes = await openPipes();
   const child = spawn(plan.file, [...plan.args], {
     cwd: plan.cwd,
     env: { ...plan.env },
     // A session and process group of its own: what is sent to the group reaches its children and not us.
     detached: true,
-    stdio: stdioOf(plan),
+    stdio: ['ignore', pipes?.stdout.writeFd ?? 'pipe', pipes?.stderr.writeFd ?? 'pipe', ...(plan.extra ?? []).map((item) => (typeof item === 'number' ? item : 'pipe'))] as StdioOptions,
     windowsHide: true,
   });
-  const started = await startedProcess(child, plan);
-  const output = new OutputCollector();
-  child.stdout?.on('data', (chunk: Buffer) => output.add('stdout', chunk));
-  child.stderr?.on('data', (chunk: Buffer) => output.add('stderr', chunk));
-  const closed = once(child, 'close').then(() => undefined);
-
-  using limit = new EndOfTime(timeoutMs, signal, (how) => plan.end(started, how));
-  const [exitCode, exitSignal] = await exitOf(child);
-  plan.end(started, 'SIGKILL');
-  await Promise.race([closed, delay(DRAIN_MS)]);
-  for (const stream of child.stdio) stream?.destroy();
-  if (limit.why === 'abort') throw abortedBy(signal);
-  return { exitCode, signal: exitSignal, timedOut: limit.why === 'timeout', ...output.finish() };
+  if (pipes !== undefined) for (const { writeFd } of [pipes.stdout, pipes.stderr]) closeSync(writeFd);
+  const stdout = pipes?.stdout.reader ?? child.stdout;
+  const stderr = pipes?.stderr.reader ?? child.stderr;
+  try {
+    const output = new OutputCollector();
+    const ended = [collect(stdout, 'stdout', output), collect(stderr, 'stderr', output)];
+    const started = await startedProcess(child, plan);
+    using limit = new EndOfTime(timeoutMs, signal, (how) => plan.end(started, how));
+    const [exitCode, exitSignal] = await exitOf(child);
+    plan.end(started, 'SIGKILL');
+    await Promise.race([Promise.all(ended), delay(DRAIN_MS)]);
+    if (limit.why === 'abort') throw abortedBy(signal);
+    return { exitCode, signal: exitSignal, timedOut: limit.why === 'timeout', ...output.finish() };
+  } finally {
+    for (const stream of [stdout, stderr, ...child.stdio]) stream?.destroy();
+  }
 }
 
-function stdioOf({ extra = [] }: ProcessPlan): StdioOptions {
-  return ['ignore', 'pipe', 'pipe', ...extra.map((item) => (typeof item === 'number' ? item : 'pipe'))] as StdioOptions;
+/** Resolves at the end of the stream. */
+function collect(stream: Readable | null, name: 'stdout' | 'stderr', output: OutputCollector): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream === null) return resolve();
+    stream.on('data', (chunk: Buffer) => output.add(name, chunk));
+    stream.on('error', () => resolve());
+    stream.on('close', () => resolve());
+  });
 }
 
-async function startedProcess(child: ChildProcess, { extra = [], started }: ProcessPlan): Promise<StartedProcess> {
+async function startedProcess(child: ChildProcess, { extra = [] }: ProcessPlan): Promise<StartedProcess> {
   let report = '';
   extra.forEach((item, i) => {
     const stream = child.stdio[i + 3];
@@ -75,9 +85,7 @@ async function startedProcess(child: ChildProcess, { extra = [], started }: Proc
   });
   // Throws the error of a failed start.
   if (child.pid === undefined) await once(child, 'spawn');
-  const process = { pid: child.pid ?? 0, report: () => report };
-  started?.(process);
-  return process;
+  return { pid: child.pid ?? 0, report: () => report };
 }
 
 async function exitOf(child: ChildProcess): Promise<[number | null, NodeJS.Signals | null]> {

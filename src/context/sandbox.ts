@@ -11,6 +11,7 @@ import { once } from 'node:events';
 import { CountersignError } from '../protocol/errors.ts';
 import { through, withPlace, type Protection } from './beneath.ts';
 import { sandboxEnvironment, type Environment } from './environment.ts';
+import { GIT_CONTROL } from './protected.ts';
 import type { ProcessPlan } from './run-process.ts';
 
 export interface SandboxOptions {
@@ -139,7 +140,7 @@ const ETC = [
 
 /** Folders of the system, read-only, and fresh ones. On most systems /bin and its like are links into /usr. */
 function system(readOnly: readonly string[]): string[] {
-  const args = ['--ro-bind', '/usr', '/usr'];
+  const args = ['--ro-bind', '/usr', '/usr', '--perms', '0755', '--dir', '/etc'];
   for (const folder of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
     const stats = lstatSync(folder, { throwIfNoEntry: false });
     if (stats?.isSymbolicLink()) args.push('--symlink', readlinkSync(folder), folder);
@@ -154,16 +155,25 @@ function system(readOnly: readonly string[]): string[] {
 const searchPath = (readOnly: readonly string[]): string =>
   [...readOnly.map((path) => `${path}/bin`).filter((path) => existsSync(path)), '/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'].join(':');
 
-/** dash names the limit of processes -p, bash -u. */
-const limited = (argv: readonly string[], { maxProcesses = 1_024 }: SandboxOptions): string[] => [
-  '/bin/sh', '-c', `(ulimit -u ${maxProcesses}) 2>/dev/null && ulimit -u ${maxProcesses} || ulimit -p ${maxProcesses} 2>/dev/null; exec "$@"`, 'sh', ...argv,
-];
+/** bash where there is one: it can close descriptors above 9. */
+const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
+
+/**
+ * Before the command begins: descriptors that whoever started the worker left open are closed (bubblewrap passes them on), and the number of processes is limited
+ * (dash names that limit -p, bash -u).
+ */
+const limited = (argv: readonly string[], { maxProcesses = 1_024 }: SandboxOptions): string[] => {
+  const close = SHELL === '/bin/bash' ? 'for fd in /proc/$$/fd/*; do fd=${fd##*/}; [ "$fd" -gt 2 ] && eval "exec $fd>&-"; done' : ':';
+  const limit = SHELL === '/bin/bash' ? '-u' : '-p';
+  return [SHELL, '-c', `${close}; ulimit ${limit} ${maxProcesses} 2>/dev/null; exec "$@"`, 'sh', ...argv];
+};
 
 /** Binds of the workspace and over it; the first descriptor given to the child is number 7. */
 class Binds {
   readonly args: string[] = [];
   readonly fds: number[] = [];
   readonly #held: number[] = [];
+  readonly #bound = new Set<string>();
   readonly #command: SandboxedCommand;
   readonly #options: SandboxOptions;
 
@@ -177,7 +187,7 @@ class Binds {
     this.#bind(writable ? '--bind-fd' : '--ro-bind-fd', workspace.fd, root);
     if (writable) this.#protectGit(workspace);
     for (const { path, inside } of files) this.#bind('--ro-bind-fd', this.#hold(path), inside);
-    this.#hideProtected();
+    this.#hideProtected(workspace);
   }
 
   release(): void {
@@ -198,27 +208,44 @@ class Binds {
     this.#bind('--bind-fd', git.fd, path);
     const held = { fd: git.fd, path };
     if (this.#holdChild(held, 'hooks') === undefined) tryMakeFolder(through(held, 'hooks'));
-    for (const name of ['config', 'config.worktree', 'hooks', 'modules', 'worktrees', 'commondir']) {
+    for (const name of GIT_CONTROL) {
       const child = this.#holdChild(held, name);
       if (child !== undefined) this.#bind('--ro-bind-fd', child.fd, `${path}/${name}`);
     }
   }
 
   /** Ours is not there, wherever a bound folder would show it. */
-  #hideProtected(): void {
-    const { root, protection } = this.#command;
-    const shown = [root, '/usr', ...(this.#options.readOnly ?? [])];
-    for (const path of protection.paths) {
-      if (!shown.some((folder) => path === folder || path.startsWith(`${folder === '/' ? '' : folder}/`))) continue;
+  #hideProtected(workspace: { fd: number; path: string }): void {
+    const shown = [workspace.path, '/usr', ...(this.#options.readOnly ?? [])];
+    // Shorter first: what lies in a hidden folder is hidden with it. Folders before what they hold: a later mount covers an earlier one below it.
+    const paths = this.#command.protection.paths.filter((path) => shown.some((folder) => path.startsWith(`${folder}/`))).toSorted((a, b) => a.length - b.length);
+    for (const path of paths) this.#fixFolders(workspace, path);
+    const hidden: string[] = [];
+    for (const path of paths) {
       const stats = statSync(path, { throwIfNoEntry: false });
-      if (stats === undefined) continue;
-      if (stats.isDirectory()) this.args.push('--perms', '0000', '--tmpfs', path, '--remount-ro', path);
-      else this.args.push('--ro-bind', '/dev/null', path);
+      if (stats === undefined || hidden.some((folder) => path.startsWith(`${folder}/`))) continue;
+      if (stats.isDirectory()) {
+        this.args.push('--perms', '0000', '--tmpfs', path, '--remount-ro', path);
+        hidden.push(path);
+      } else this.args.push('--ro-bind', '/dev/null', path);
+    }
+  }
+
+  /** The folders between the workspace and a path of ours become mount points, so that no command can put others in their place. */
+  #fixFolders(workspace: { fd: number; path: string }, path: string): void {
+    if (!this.#command.writable || !path.startsWith(`${workspace.path}/`)) return;
+    let folder = workspace;
+    for (const name of path.slice(workspace.path.length + 1).split('/').slice(0, -1)) {
+      const child = this.#holdChild(folder, name);
+      if (child?.directory !== true) return;
+      folder = { fd: child.fd, path: `${folder.path}/${name}` };
+      if (!this.#bound.has(folder.path)) this.#bind('--bind-fd', folder.fd, folder.path);
     }
   }
 
   #bind(option: '--bind-fd' | '--ro-bind-fd', fd: number, path: string): void {
     this.fds.push(fd);
+    this.#bound.add(path);
     this.args.push(option, String(this.fds.length + 6), path);
   }
 

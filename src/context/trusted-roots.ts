@@ -1,4 +1,5 @@
 /** Which folders may be workspaces: those under a root that the owner of this machine trusts. */
+import { statSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
@@ -79,10 +80,12 @@ function refuseUnfit(workspace: string, protectedPaths: readonly string[]): void
   if (/^\/(?:proc|sys|dev|etc|boot)(?:\/|$)/.test(workspace)) refuse('it belongs to the system');
   for (const own of protectionOf(protectedPaths).paths) {
     if (within(workspace, own)) refuse("it lies in Countersign's own configuration or state");
-    // A file of ours in a project (its configuration) is shut off inside; a folder of ours makes its parent no workspace.
-    if (within(own, workspace) && dirname(own) !== workspace) refuse("it holds Countersign's own configuration or state");
+    // A file of ours in a project (its configuration) is shut off inside; a folder of ours makes what holds it no workspace.
+    if (within(own, workspace) && isFolder(own)) refuse("it holds Countersign's own configuration or state");
   }
 }
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 const within = (path: string, folder: string): boolean => path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 
