@@ -16,7 +16,8 @@ for (const [path, owner] of Object.entries({ ...packages })) {
     const key = `node_modules/${name}`;
     const platform = PLATFORM.exec(name)?.groups;
     if (packages[key] || packages[`${path}/${key}`] || !platform || !/^\d/.test(version)) continue;
-    const libc = platform.os === 'linux' && platform.abi ? [platform.abi.startsWith('musl') ? 'musl' : 'glibc'] : undefined;
+    const libc =
+      platform.os === 'linux' && platform.abi ? [platform.abi.startsWith('musl') ? 'musl' : 'glibc'] : undefined;
     packages[key] = {
       version,
       cpu: [platform.cpu],
