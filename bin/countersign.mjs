@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The `countersign` command: the built program where there is one, the sources in a clone.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { constants } from 'node:os';
@@ -13,12 +13,11 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   enableCompileCache?.();
   await import(inClone ? '../src/cli/main.ts' : '../dist/cli/main.js');
 } else if (existsSync(path('../node_modules/node/bin/node'))) {
-  // Ctrl-C reaches the child by itself; this process only waits to pass on how it ended.
-  process.on('SIGINT', () => {});
-  const { status, signal } = spawnSync(path('../node_modules/node/bin/node'), process.argv.slice(1), {
-    stdio: 'inherit',
-  });
-  process.exitCode = status ?? 128 + constants.signals[signal];
+  const child = spawn(path('../node_modules/node/bin/node'), process.argv.slice(1), { stdio: 'inherit' });
+  // At a terminal Ctrl-C reaches the child without us; a second copy would mean "at once".
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 } else {
   console.error(
     `countersign needs Node 24 or later; this is ${process.version}.` +
