@@ -30,9 +30,7 @@ export async function prepareCall(dependencies: Dependencies, input: PrepareInpu
 
 /** Only the caller can mend a ValidationError; the rest is final. */
 const refused = (error: ReturnType<typeof toCallError>): Prepared =>
-  error.kind === 'ValidationError' && error.code !== 'session_not_found'
-    ? { verdict: 'invalid', error }
-    : { verdict: 'deny', error };
+  error.kind === 'ValidationError' ? { verdict: 'invalid', error } : { verdict: 'deny', error };
 
 async function act(
   dependencies: Dependencies,

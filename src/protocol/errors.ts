@@ -21,7 +21,7 @@ export const ERRORS = {
   not_waiting_for_correction: 'ValidationError',
 
   // Sessions
-  session_not_found: 'ValidationError',
+  session_not_found: 'PermissionDenied',
   session_closed: 'PermissionDenied',
   session_exists: 'ValidationError',
   session_limit: 'PermissionDenied',

@@ -4,6 +4,7 @@ import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { isSessionId, sessionWorkflowId } from '../protocol/ids.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import { SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
+import type { SessionInput } from './session-state.ts';
 import { type ChildAnswer, type ChildRequest, SESSION_MEMO, type SessionFacts } from '../protocol/session.ts';
 
 type Refusal = Extract<ChildAnswer, { opened: false }>;
@@ -35,11 +36,11 @@ export function childFacts(parent: SessionFacts, siblings: number, child: ChildR
 }
 
 /** Starts it so that it outlives this run of its parent: continue-as-new ends the engine's own link. */
-export async function startChildSession(facts: SessionFacts): Promise<ChildAnswer> {
+export async function startChildSession(facts: SessionFacts, input: SessionInput): Promise<ChildAnswer> {
   try {
     await startChild(WORKFLOW.session, {
       workflowId: sessionWorkflowId(facts.id),
-      args: [{}],
+      args: [input],
       memo: { [SESSION_MEMO]: facts },
       searchAttributes: {
         [SEARCH_ATTRIBUTE.session]: [facts.id],

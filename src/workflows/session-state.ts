@@ -35,9 +35,13 @@ export interface Carried {
 
 export interface SessionInput {
   carried?: Carried;
-  /** Continue as new after this many events instead of when the server suggests it; for tests. */
+  /** Continue as new after this many events instead of when the server suggests it; children inherit it. For tests. */
   continueAfterEvents?: number;
 }
+
+/** What a session's next run and its children have of its input. */
+export const inherited = ({ continueAfterEvents }: SessionInput): SessionInput =>
+  continueAfterEvents === undefined ? {} : { continueAfterEvents };
 
 type Answer = DecisionAnswer | ChildAnswer;
 
@@ -55,11 +59,14 @@ export class Session {
   /** Calls that the closing ended. */
   callsEnded = 0;
 
+  readonly input: SessionInput;
   #tickets = new Map<number, (answer: Answer) => void>();
   #lastTicket = 0;
 
-  constructor(facts: SessionFacts, carried?: Carried) {
+  constructor(facts: SessionFacts, input: SessionInput) {
+    const { carried } = input;
     this.facts = facts;
+    this.input = input;
     this.approvals = carried?.approvals ?? noApprovals();
     this.children = new Set(carried?.children);
     this.notices = carried?.notices ?? [];

@@ -42,7 +42,7 @@ import {
   viewQuery,
   withdrawApprovalSignal,
 } from './messages.ts';
-import { type Message, Session, type SessionInput } from './session-state.ts';
+import { type Message, Session, type SessionInput, inherited } from './session-state.ts';
 
 const { admitSession, checkDecision } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10s',
@@ -61,7 +61,7 @@ const { notifyApprover } = proxyActivities<Activities>({
 
 export async function session(input: SessionInput): Promise<SessionClosed> {
   const facts = ownFacts();
-  const self = new Session(facts, input.carried);
+  const self = new Session(facts, input);
   let admission: OpenedAnswer | undefined = input.carried ? { opened: true, facts } : undefined;
   listen(self, () => admission);
   // Cancelling a session in the Temporal UI means closing it; what it does on the way is not cut short.
@@ -69,7 +69,7 @@ export async function session(input: SessionInput): Promise<SessionClosed> {
   return CancellationScope.nonCancellable(async () => {
     admission ??= await admitSession(facts);
     if (!admission.opened) return refused(self, admission);
-    await loop(self, input);
+    await loop(self);
     return end(self);
   });
 }
@@ -115,18 +115,18 @@ async function refused(self: Session, answer: Extract<OpenedAnswer, { opened: fa
   throw ApplicationFailure.nonRetryable(answer.message, answer.code);
 }
 
-async function loop(self: Session, input: SessionInput): Promise<void> {
+async function loop(self: Session): Promise<void> {
   const closed = closing(self);
   let over = false;
   void closed.then(() => (over = true));
   for (;;) {
-    await condition(() => self.inbox.length > 0 || over || isLong(self, input));
+    await condition(() => self.inbox.length > 0 || over || isLong(self));
     const batch = self.inbox;
     self.inbox = [];
     await Promise.all([...byCall(batch).values()].map((messages) => actInOrder(self, messages)));
     if (self.inbox.length > 0) continue;
     if (over) return closed;
-    if (isLong(self, input)) await continueAsNew(self, input);
+    if (isLong(self)) await continueAsNew(self);
   }
 }
 
@@ -170,7 +170,7 @@ async function act(self: Session, message: Message): Promise<void> {
       return self.answer(message.ticket, await decide(self, message.decision));
     case 'openChild': {
       const facts = childFacts(self.facts, self.children.size, message.child);
-      const answer = 'opened' in facts ? facts : await startChildSession(facts);
+      const answer = 'opened' in facts ? facts : await startChildSession(facts, inherited(self.input));
       if (answer.opened) self.children.add(answer.facts.id);
       return self.answer(message.ticket, answer);
     }
@@ -246,18 +246,19 @@ async function toParent(
 const tellParent = (self: Session, failed: boolean, reason: string): Promise<boolean> =>
   toParent(self, (parent) => signalIfThere(parent, childEndedSignal, { id: self.facts.id, failed, reason }));
 
-function isLong(self: Session, { continueAfterEvents }: SessionInput): boolean {
+function isLong(self: Session): boolean {
+  const { continueAfterEvents } = self.input;
   if (self.state !== 'open') return false;
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   return continueAsNewSuggested || (continueAfterEvents !== undefined && historyLength > continueAfterEvents);
 }
 
-async function continueAsNew(self: Session, { continueAfterEvents }: SessionInput): Promise<void> {
+async function continueAsNew(self: Session): Promise<void> {
   await condition(() => allHandlersFinished() && self.notifying === 0);
   // Signals that came meanwhile go along in the inbox; an update that came is answered first.
-  if (self.inbox.some((message) => 'ticket' in message)) return;
+  if (self.state !== 'open' || self.inbox.some((message) => 'ticket' in message)) return;
   const next = makeContinueAsNewFunc<typeof session>({ memo: { [SESSION_MEMO]: self.facts } });
-  await next({ carried: self.carry(), ...(continueAfterEvents !== undefined && { continueAfterEvents }) });
+  await next({ carried: self.carry(), ...inherited(self.input) });
 }
 
 /** Facts about sessions are cached by workers for this long; a call judged by such a fact shows up in the second list. */
