@@ -128,9 +128,10 @@ async function launch(executable: string, options: TemporalOptions, lock: Lock):
     releaseFolder(dataDir, lock);
   };
 
+  const waiting = new AbortController();
   try {
     await Promise.race([
-      ready(address, namespace),
+      ready(address, namespace, waiting.signal),
       ended.then((exit) => {
         throw new CountersignError('server_stopped', `The Temporal server ended while starting.\n${exit.logTail}`);
       }),
@@ -138,6 +139,8 @@ async function launch(executable: string, options: TemporalOptions, lock: Lock):
   } catch (error) {
     await stop();
     throw error;
+  } finally {
+    waiting.abort();
   }
   announceService(dataDir, { address, namespace, ...(uiUrl === undefined ? {} : { uiUrl }) });
   void ended.then((exit) => {
@@ -202,16 +205,16 @@ function spawnGuarded(executable: string, args: string[], logFile: string): Chil
 }
 
 /** Waits until the server answers and its namespace has what calls need. */
-async function ready(address: string, namespace: string): Promise<void> {
+async function ready(address: string, namespace: string, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + READY_MS;
   while (!(await accepts(address))) {
     if (Date.now() > deadline) throw notAnswering(address);
-    await sleep(20);
+    await sleep(20, undefined, { signal });
   }
-  const connection = await Connection.connect({ address, connectTimeout: READY_MS });
+  const connection = await Connection.connect({ address, connectTimeout: READY_MS / 6 });
   try {
     let last: unknown;
-    while (Date.now() < deadline) {
+    while (Date.now() < deadline && !signal.aborted) {
       try {
         await setupNamespace(connection, namespace);
         if (isComplete(await inspectNamespace(connection, namespace))) return;

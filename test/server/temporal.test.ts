@@ -131,6 +131,16 @@ describe('the embedded server', () => {
     ).rejects.toMatchObject({ code: 'server_stopped', message: expect.stringContaining('/no/such/program') });
   });
 
+  test('that cannot start leaves nothing running in its owner', async () => {
+    const source = `import { startTemporal } from './src/server/temporal.ts';
+      await startTemporal({ dataDir: process.argv[1], executable: '/bin/false' }).catch((error) => console.log(error.code));`;
+    await using owner = runNode('-e', [source, folder('brief')]);
+    const since = Date.now();
+    expect(await owner.ended).toBe(0);
+    expect(owner.output()).toContain('server_stopped');
+    expect(Date.now() - since).toBeLessThan(5_000);
+  });
+
   test('dies with its owner, also by SIGKILL, and does not stop the next', async () => {
     const dataDir = folder('orphan');
     await using owner = runNode('test/server/owner.fixture.ts', [dataDir]);
