@@ -47,8 +47,17 @@ async function fitOutput(output: Json, put: Put): Promise<Json> {
   // Room for the hashes that the output will name.
   const room = limit - rest - 2 - long.length * 300;
   if (long.length > 0 && isJsonObject(output) && room >= long.length * CUTTABLE) return cutStrings(output, long, room, put);
-  const text = JSON.stringify(output, null, 1);
-  return cutString(text, 'output', limit, put, 'application/json');
+  return cutString(printed(output), 'output', limit, put, 'application/json');
+}
+
+/** JavaScript's strings end at half a gigabyte, and control characters take six bytes in JSON. */
+function printed(output: Json): string {
+  try {
+    return JSON.stringify(output, null, 1);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return JSON.stringify(withStrings(output, longStrings(output).map(({ text }) => text.slice(0, 10_000))), null, 1).slice(0, 50_000_000);
+  }
 }
 
 /** A text that is the whole output: head and tail, where to read the rest, the suffix. */

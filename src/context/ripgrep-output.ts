@@ -17,7 +17,10 @@ export function parseMatches(json: string, maxMatches: number): SearchResult {
   let since: { line: number; text: string }[] = [];
   for (const row of json.split('\n')) {
     const message = messageOf(row);
-    if (message?.type === 'begin') since = [];
+    if (message?.type === 'end') {
+      giveAfter(matches.at(-1), since);
+      since = [];
+    }
     if (message?.type === 'context') since.push(lineOf(message));
     if (message?.type !== 'match') continue;
     if (matches.length === maxMatches) {
@@ -48,7 +51,7 @@ function messageOf(row: string): Message | undefined {
 }
 
 function giveAfter(match: Match | undefined, since: readonly { line: number; text: string }[]): void {
-  if (match === undefined || match.after !== undefined) return;
+  if (match === undefined) return;
   const after = run(since, match.line + 1, 1);
   if (after.length > 0) match.after = after;
 }

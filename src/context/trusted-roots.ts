@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { CountersignError } from '../protocol/errors.ts';
 import { checkPathForm } from './beneath.ts';
 import { isErrno } from './errno.ts';
@@ -76,7 +76,7 @@ function refuseUnfit(workspace: string, protectedPaths: readonly string[]): void
   if (workspace === '/') refuse('it is the whole machine');
   const home = resolve(homedir());
   if (within(home, workspace)) refuse('it is or holds a home folder');
-  if (dirname(workspace) === '/home' || workspace === '/root') refuse('it is a home folder');
+  if (/^\/(?:home|Users)(?:\/[^/]+)?$|^\/root$/.test(workspace)) refuse('it is or holds a home folder');
   if (/^\/(?:proc|sys|dev|etc|boot)(?:\/|$)/.test(workspace)) refuse('it belongs to the system');
   for (const own of protectionOf(protectedPaths).paths) {
     if (within(workspace, own)) refuse("it lies in Countersign's own configuration or state");
