@@ -47,7 +47,10 @@ export function fromAjv(file: SourceFile, root: Node, errors: readonly ErrorObje
   const extra = unknownName(deepest);
   if (extra === undefined) return invalid(file, nodeAt(root, path).offset, pointer(path), message(deepest));
   const property = nodeAt(root, path).children?.find((child) => child.children?.[0]?.value === extra);
-  const known = Object.keys((deepest.parentSchema as { properties?: object } | undefined)?.properties ?? {});
+  // Each alternative of a union complains of the same name; what any of them would have taken is near enough to be meant.
+  const known = errors
+    .filter((error) => error.instancePath === deepest.instancePath && unknownName(error) === extra)
+    .flatMap((error) => Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {}));
   const text = `unknown name ${JSON.stringify(extra)}${didYouMean(extra, known)}`;
   return invalid(file, property?.offset ?? nodeAt(root, path).offset, pointer([...path, extra]), text);
 }

@@ -76,6 +76,7 @@ function parseSource(file: SourceFile): Node {
   if (first !== undefined) throw invalid(file, first.offset, '', `is not valid JSON with comments (${printParseErrorCode(first.error)})`);
   if (root === undefined) throw invalid(file, 0, '', 'is empty; {} is the smallest configuration');
   const twice = repeatedName(root);
+  if (twice?.value === '__proto__') throw invalid(file, twice.offset, '', 'the name "__proto__" is not allowed');
   if (twice !== undefined) throw invalid(file, twice.offset, '', `the name ${JSON.stringify(twice.value)} stands here twice; one of them would be ignored`);
   return root;
 }

@@ -8,11 +8,17 @@ const SETTLE_MS = 100;
 
 /**
  * Calls `onChange` with each new configuration that is valid and differs, and `onError` with what is wrong with one that is
- * not: the caller then keeps what it has. Watches the folder, because editors replace the file. Returns how to stop.
+ * not: the caller then keeps what it has. Watches the folder, because editors replace the file. `current` is the hash that the
+ * caller has loaded, so that a change between loading and watching is not missed. Returns how to stop.
  */
-export function watchConfig(path: string, onChange: (loaded: LoadedConfig) => void, onError: (error: Error) => void): () => void {
+export function watchConfig(
+  path: string,
+  onChange: (loaded: LoadedConfig) => void,
+  onError: (error: Error) => void,
+  current?: string,
+): () => void {
   const file = resolve(path);
-  let last: string | undefined;
+  let last = current;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 

@@ -39,7 +39,7 @@ const TIERS: Record<string, [Tier, string[]]> = {
 };
 
 export function tool(name: string, facts: Partial<ToolFacts> = {}): ToolFacts {
-  const [tier, needs] = TIERS[name] ?? ['read_only', []];
+  const [tier, needs] = (Object.hasOwn(TIERS, name) ? TIERS[name] : undefined) ?? ['read_only', []];
   return { name, tier, needs, effect: 'once', groups: [], ...facts };
 }
 
