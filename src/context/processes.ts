@@ -5,7 +5,7 @@ import { CountersignError } from '../protocol/errors.ts';
 import type { CommandLine, CommandResult, Processes } from '../tools/tool-context.ts';
 import { withPlace, type Protection } from './beneath.ts';
 import { hostEnvironment, requestedEnvironment } from './environment.ts';
-import { plantedPaths, removePlanted } from './planted.ts';
+import { absentPaths, removePlanted } from './planted.ts';
 import { runProcess, type StartedProcess } from './run-process.ts';
 import { withSandbox, type SandboxOptions } from './sandbox.ts';
 
@@ -24,12 +24,12 @@ export function sandboxProcesses({ root, protection, signal }: ProcessesOptions,
     async run({ command, cwd = '.', env, timeoutMs }) {
       const requested = requestedEnvironment(env);
       const folder = await workingFolderOf(cwd, root, protection);
-      const absent = plantedPaths(root, protection);
+      const absent = absentPaths(root, protection);
       const sandboxed = { root, protection, argv: [SHELL, '-c', command], cwd: folder, env: requested, writable: true };
       try {
         return await withSandbox(sandboxed, options, (plan) => runProcess({ ...plan, end: endSandbox }, timeoutMs, signal));
       } finally {
-        await removePlanted(absent);
+        await removePlanted(root, absent);
       }
     },
   };

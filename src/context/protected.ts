@@ -1,8 +1,9 @@
 /** What no session may touch: our own configuration and state, and the parts of a git repository that git itself executes. */
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CountersignError } from '../protocol/errors.ts';
 import { identityOf, type Protection } from './beneath.ts';
+import { canonicalPath } from './subjects.ts';
 
 /** Both by name (also for what does not exist yet) and by identity (also through a hard link or another spelling). */
 export function protectionOf(paths: readonly string[]): Protection {
@@ -11,10 +12,10 @@ export function protectionOf(paths: readonly string[]): Protection {
   for (const path of paths) {
     const absolute = resolve(path);
     names.add(absolute);
+    // Also where links lead to it, or would when it is made.
+    names.add(canonicalPath(absolute, '/', true));
     const stats = statSync(absolute, { throwIfNoEntry: false });
-    if (stats === undefined) continue;
-    names.add(realpathSync(absolute));
-    identities.add(identityOf(stats));
+    if (stats !== undefined) identities.add(identityOf(stats));
   }
   return { paths: [...names], identities };
 }

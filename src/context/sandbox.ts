@@ -25,6 +25,9 @@ export interface SandboxOptions {
 
 export type SandboxStatus = { available: true; version: string } | { available: false; reason: string; hint: string };
 
+/** Linux's; Node has no name for it. */
+const O_PATH = 0o10_000_000;
+
 const statuses = new Map<string, Promise<SandboxStatus>>();
 
 /** Whether commands can be sandboxed here, found out by really doing it; asked once per program. */
@@ -46,25 +49,32 @@ const findBubblewrap = (): string | undefined => ['/usr/bin/bwrap', '/usr/local/
 async function tryBubblewrap(program: string | undefined): Promise<SandboxStatus> {
   if (process.platform !== 'linux') return { available: false, reason: 'bubblewrap needs Linux', hint: 'run the worker on Linux, or in a Linux container' };
   if (program === undefined) return { available: false, reason: 'bubblewrap is not installed', hint: 'install it: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora)' };
-  const version = await outputOf(program, ['--version']);
-  const tried = await outputOf(program, [...isolation(), ...system([]), '--', '/bin/sh', '-c', 'true']);
-  if (tried.code === 0) return { available: true, version: version.text.trim() };
+  const version = (await outputOf(program, ['--version'])).text.trim();
+  // All that commands will use is used; /usr stands in for a workspace.
+  const trial = [...isolation(), ...system([]), '--ro-bind-fd', '3', '/workspace', '--', '/bin/sh', '-c', 'true'];
+  const tried = await outputOf(program, trial);
+  if (tried.code === 0) return { available: true, version };
+  const reason = `bubblewrap does not work here: ${tried.text.trim() || 'it could not be started'}`;
+  if (/unknown option/i.test(reason)) return { available: false, reason, hint: `${version || 'it'} is too old; it needs 0.10, or your distribution's security update of an older one` };
   return {
     available: false,
-    reason: `bubblewrap does not work here: ${tried.text.trim() || 'it could not be started'}`,
+    reason,
     hint: 'user namespaces must be allowed: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu 24.04 an AppArmor profile for bwrap, in Docker --security-opt seccomp=unconfined or --cap-add SYS_ADMIN',
   };
 }
 
 async function outputOf(program: string, args: readonly string[]): Promise<{ code: number | null; text: string }> {
-  const child = spawn(program, args, { env: {}, stdio: ['ignore', 'pipe', 'pipe'], timeout: 5_000 });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const folder = openSync('/usr', O_PATH);
   try {
+    const child = spawn(program, args, { env: {}, stdio: ['ignore', 'pipe', 'pipe', folder], timeout: 5_000 });
+    let text = '';
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, text: text.slice(0, 1_000) };
   } catch (error) {
     return { code: null, text: error instanceof Error ? error.message : '' };
+  } finally {
+    closeSync(folder);
   }
 }
 
@@ -126,6 +136,8 @@ const isolation = (): string[] => [
   '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net', '--unshare-cgroup-try',
   // Run by root, bubblewrap would keep root's capabilities inside.
   '--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL',
+  // No user namespace within: it would open parts of the kernel that nobody here needs.
+  '--disable-userns',
   '--hostname', 'sandbox', '--die-with-parent', '--new-session', '--clearenv',
 ];
 
@@ -263,8 +275,6 @@ class Binds {
     return { fd, directory: statSync(through({ fd })).isDirectory() };
   }
 }
-
-const O_PATH = 0o10_000_000;
 
 function tryMakeFolder(path: string): void {
   try {

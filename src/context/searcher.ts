@@ -43,7 +43,7 @@ export function openSearcher(options: SearcherOptions): Searcher {
 }
 
 function ripgrepArguments(query: SearchQuery, root: string, protection: Protection, target: string): string[] {
-  const args = ['--no-config', '--json', '--no-follow', '--no-messages', '--no-ignore-parent', '--no-ignore-global', '--max-columns=4096', '--max-filesize=100M', '--sort=path', '--threads=2', '--glob=!.git'];
+  const args = ['--no-config', '--json', '--no-follow', '--no-messages', '--no-ignore-parent', '--no-require-git', '--no-ignore-global', '--max-columns=4096', '--max-filesize=100M', '--sort=path', '--threads=2', '--glob=!.git'];
   if (query.literal === true) args.push('--fixed-strings');
   if (query.ignoreCase === true) args.push('--ignore-case');
   if (query.hidden === true) args.push('--hidden');

@@ -200,6 +200,24 @@ describe('what a command cannot do', () => {
     expect(readdirSync(join(workspace, '.git/hooks'))).toEqual([]);
   });
 
+  it('plant our configuration through a link, or lead its removal outside', async () => {
+    const folders = scratch();
+    const { workspace, outside } = folders;
+    mkdirSync(join(workspace, 'evil'));
+    symlinkSync('evil', join(workspace, 'old-link'));
+    writeFileSync(join(outside, 'state'), 'kept');
+    const run = await shellOf(folders, { protectedPaths: [join(workspace, '.ours/state'), join(workspace, '.mine/state'), join(workspace, 'old-link/state')] });
+    await run(`ln -s evil .ours; echo x > evil/state; ln -s ${outside} .mine`);
+    expect(readdirSync(workspace)).toEqual(['evil', 'old-link']);
+    expect(readdirSync(join(workspace, 'evil'))).toEqual([]);
+    expect(readFileSync(join(outside, 'state'), 'utf8')).toBe('kept');
+  });
+
+  it('make a user namespace of its own', async () => {
+    const run = await shellOf(scratch());
+    expect((await run('unshare --user --map-root-user echo in')).stdout).toBe('');
+  });
+
   it('use a link that stands in the place of .git', async () => {
     const folders = scratch();
     symlinkSync(folders.outside, join(folders.workspace, '.git'));
