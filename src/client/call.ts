@@ -1,17 +1,20 @@
 /** A call that was started, from this process or another. */
-import { WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError, isGrpcServiceError } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, defaultPayloadConverter } from '@temporalio/common';
 import type { ApprovalDetails } from '../protocol/approval.ts';
-import type { AmendAnswer, CallInput, Settled } from '../protocol/call.ts';
+import { type AmendAnswer, CALL_MEMO, type CallInput, type Settled, type Waiting } from '../protocol/call.ts';
 import { CountersignError, callError } from '../protocol/errors.ts';
 import { type CallName, callWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
-import { CALL_MESSAGE, WORKFLOW } from '../protocol/names.ts';
+import { CALL_MESSAGE, CALL_STATE, SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
 import type { Outcome } from '../protocol/outcome.ts';
 import { type Transport, isGone, reach } from './transport.ts';
 
 /** A fast call is done by then, and never pays for being asked whether it waits. */
 const SETTLE_AFTER_MS = 200;
+
+/** gRPC's status code. */
+const NOT_FOUND = 5;
 
 export class CallHandle {
   readonly session: string;
@@ -63,8 +66,8 @@ export class CallHandle {
   async amend(args: JsonObject, attempt?: number): Promise<AmendAnswer> {
     let wrong = attempt;
     if (wrong === undefined) {
-      const state = await this.settled();
-      wrong = state.state === 'waiting' && state.waiting.for === 'correction' ? state.waiting.attempt : 0;
+      const waiting = await this.waiting();
+      wrong = waiting?.for === 'correction' ? waiting.attempt : 0;
     }
     try {
       return await reach(() =>
@@ -89,6 +92,16 @@ export class CallHandle {
     }
   }
 
+  /**
+   * What the call waits for at this moment; undefined where it runs or has ended.
+   * @throws CountersignError `call_not_found`, `no_service`
+   */
+  async waiting(): Promise<Waiting | undefined> {
+    const { status, memo, searchAttributes } = await this.#describe();
+    const waits = status.name === 'RUNNING' && searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === CALL_STATE.waiting;
+    return waits ? (memo?.[CALL_MEMO] as Waiting | undefined) : undefined;
+  }
+
   /** The latest word of the running tool, where it has said one. */
   async progress(): Promise<string | undefined> {
     const { raw } = await this.#describe();
@@ -101,7 +114,10 @@ export class CallHandle {
     return (await reach(() => this.#workflow.query<ApprovalDetails | null>(CALL_MESSAGE.approval))) ?? undefined;
   }
 
-  /** What the call was started with, from its history. */
+  /**
+   * What the call was started with, from its history.
+   * @throws CountersignError `call_not_found`, `no_service`
+   */
   async input(): Promise<CallInput> {
     const { client } = this.#transport;
     const { history } = await reach(() =>
@@ -110,7 +126,9 @@ export class CallHandle {
         execution: { workflowId: this.id },
         maximumPageSize: 1,
       }),
-    );
+    ).catch((error: unknown) => {
+      throw isGrpcServiceError(error) && error.code === NOT_FOUND ? notFound(this.id) : error;
+    });
     const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
     if (!payload) throw notFound(this.id);
     return defaultPayloadConverter.fromPayload<CallInput>(payload);

@@ -25,6 +25,8 @@ export interface ConnectOptions {
   /** `host:port` of Temporal's frontend. Default: TEMPORAL_* variables, else the service that runs on this machine. */
   address?: string;
   namespace?: string;
+  /** The worker's, where it is not the default `countersign`. */
+  taskQueue?: string;
 }
 
 export interface OpenSessionOptions {
@@ -63,7 +65,7 @@ export class Countersign<Tools = BuiltInTools> {
     const connection = await connectTo(settings.options);
     const client = new Client({ connection, namespace: options.namespace ?? settings.namespace });
     const uiUrl = 'uiUrl' in settings && settings.uiUrl !== undefined ? { uiUrl: settings.uiUrl } : {};
-    return new Countersign({ client, taskQueue: TASK_QUEUE, eager: false, ...uiUrl }, () => connection.close());
+    return new Countersign({ client, taskQueue: options.taskQueue ?? TASK_QUEUE, eager: false, ...uiUrl }, () => connection.close());
   }
 
   /** The Temporal client underneath, for what this library does not cover. */
