@@ -1,8 +1,8 @@
 /** What tools are given, how it is confined, and what is kept of it. */
-export { openArtifacts } from './artifacts.ts';
-export { claimTry, readClaim, recordExecution, sweepClaims, type Claim, type Claimed } from './claims.ts';
-export { fitResult } from './output.ts';
-export { forgetSandboxStatus, sandboxStatus, type SandboxOptions, type SandboxStatus } from './sandbox.ts';
-export { canonicalPath, resolveSubjects } from './subjects.ts';
+export { openArtifacts } from './state/artifacts.ts';
+export { claimTry, readClaim, recordExecution, sweepClaims, type Claim, type Claimed } from './state/claims.ts';
+export { fitResult } from './output/output.ts';
+export { forgetSandboxStatus, sandboxStatus, type SandboxOptions, type SandboxStatus } from './processes/sandbox.ts';
+export { canonicalPath, resolveSubjects } from './files/subjects.ts';
 export { missingHandles, openToolContext, type ShellBackend, type ToolContextOptions } from './tool-context.ts';
-export { addTrustedRoot, canonicalWorkspace, listTrustedRoots, removeTrustedRoot } from './trusted-roots.ts';
+export { addTrustedRoot, canonicalWorkspace, listTrustedRoots, removeTrustedRoot } from './files/trusted-roots.ts';

@@ -2,15 +2,15 @@
 import type { SessionFacts } from '../protocol/session.ts';
 import type { Tool } from '../tools/define-tool.ts';
 import type { HandleName, ToolContext } from '../tools/tool-context.ts';
-import { openArtifacts } from './artifacts.ts';
-import { openElevated } from './elevated.ts';
-import { openJournal } from './journal.ts';
-import { hostProcesses, sandboxProcesses } from './processes.ts';
+import { openArtifacts } from './state/artifacts.ts';
+import { openElevated } from './processes/elevated.ts';
+import { openJournal } from './state/journal.ts';
+import { hostProcesses, sandboxProcesses } from './processes/processes.ts';
 import { throttledProgress } from './progress.ts';
-import { protectionOf } from './protected.ts';
-import type { SandboxOptions } from './sandbox.ts';
-import { openSearcher } from './searcher.ts';
-import { openReader, openWriter } from './workspace.ts';
+import { protectionOf } from './files/protected.ts';
+import type { SandboxOptions } from './processes/sandbox.ts';
+import { openSearcher } from './search/searcher.ts';
+import { openReader, openWriter } from './files/workspace.ts';
 
 /** Where `shell` runs: in bubblewrap, plainly on the host (approvals then bind only with signatures), or not at all. */
 export type ShellBackend = 'sandbox' | 'host' | 'disabled';
@@ -57,4 +57,5 @@ export async function openToolContext(options: ToolContextOptions): Promise<Tool
 }
 
 /** Handles that the tool cannot do without and this context does not have. */
-export const missingHandles = (tool: Pick<Tool, 'needs'>, context: ToolContext): HandleName[] => tool.needs.filter((name) => context[name] === undefined);
+export const missingHandles = (tool: Pick<Tool, 'needs'>, context: ToolContext): HandleName[] =>
+  tool.needs.filter((name) => context[name] === undefined);

@@ -21,7 +21,16 @@ export interface Catalogue {
 }
 
 /** The tools that come with Countersign. */
-export const builtInTools: readonly Tool[] = [readTool, writeTool, editTool, listTool, statTool, searchTool, shellTool, deleteTool];
+export const builtInTools: readonly Tool[] = [
+  readTool,
+  writeTool,
+  editTool,
+  listTool,
+  statTool,
+  searchTool,
+  shellTool,
+  deleteTool,
+];
 
 /** Throws on two tools of one name: which of them would run is no matter for chance. */
 export function createCatalogue(tools: readonly Tool[] = builtInTools): Catalogue {

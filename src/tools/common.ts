@@ -3,18 +3,29 @@ import { Type, type TOptional, type TString } from 'typebox';
 import type { ToolLimits } from '../protocol/tool.ts';
 
 /** Reads that may run inside preparation. */
-export const QUICK_LIMITS: ToolLimits = { timeoutMs: 10_000, maxTries: 3, backoffMs: 1_000, maxBackoffMs: 10_000, quickMs: 1_000 };
+export const QUICK_LIMITS: ToolLimits = {
+  timeoutMs: 10_000,
+  maxTries: 3,
+  backoffMs: 1_000,
+  maxBackoffMs: 10_000,
+  quickMs: 1_000,
+};
 
 /** Changes of one file, and what else ends soon or not at all. */
 export const FILE_LIMITS: ToolLimits = { timeoutMs: 30_000, maxTries: 3, backoffMs: 1_000, maxBackoffMs: 10_000 };
 
 /** A path as models write it. */
 export const PATH = (what: string): TString =>
-  Type.String({ minLength: 1, maxLength: 4_096, description: `${what} Relative to the workspace, or absolute inside of it.` });
+  Type.String({
+    minLength: 1,
+    maxLength: 4_096,
+    description: `${what} Relative to the workspace, or absolute inside of it.`,
+  });
 
 export const OPTIONAL_PATH = (what: string): TOptional<TString> => Type.Optional(PATH(what));
 
-export const SHA256 = (what: string): TString => Type.String({ pattern: '^[0-9a-f]{64}$', description: `${what} sha256, 64 hexadecimal digits.` });
+export const SHA256 = (what: string): TString =>
+  Type.String({ pattern: '^[0-9a-f]{64}$', description: `${what} sha256, 64 hexadecimal digits.` });
 
 const encoder = new TextEncoder();
 export const textBytes = (text: string): Uint8Array => encoder.encode(text);
@@ -30,4 +41,5 @@ export function named(text: string): string {
 export const count = (value: number): string => value.toLocaleString('en-US');
 
 /** `1 file`, `2 files`. */
-export const plural = (value: number, noun: string, nouns = `${noun}s`): string => `${count(value)} ${value === 1 ? noun : nouns}`;
+export const plural = (value: number, noun: string, nouns = `${noun}s`): string =>
+  `${count(value)} ${value === 1 ? noun : nouns}`;

@@ -7,9 +7,14 @@ import type { FileChange } from './tool-context.ts';
 const parameters = Type.Object(
   {
     path: PATH('File to change.'),
-    oldText: Type.String({ minLength: 1, description: 'The text to replace, exactly as it stands in the file, blanks and line breaks too.' }),
+    oldText: Type.String({
+      minLength: 1,
+      description: 'The text to replace, exactly as it stands in the file, blanks and line breaks too.',
+    }),
     newText: Type.String({ description: 'What to put in its place.' }),
-    replaceAll: Type.Optional(Type.Boolean({ description: 'Replace every occurrence; otherwise there must be exactly one.' })),
+    replaceAll: Type.Optional(
+      Type.Boolean({ description: 'Replace every occurrence; otherwise there must be exactly one.' }),
+    ),
     ifHash: Type.Optional(SHA256('Change only if the file still has this content.')),
   },
   { additionalProperties: false },
@@ -31,12 +36,18 @@ export const editTool = defineTool({
   needs: ['writer'],
   version: 1,
   check: ({ oldText, newText }) =>
-    oldText === newText ? { field: '/newText', message: '"newText" is the same as "oldText", so nothing would change' } : undefined,
+    oldText === newText
+      ? { field: '/newText', message: '"newText" is the same as "oldText", so nothing would change' }
+      : undefined,
   subjects: ({ path }) => [{ kind: 'path', argument: '/path', path, access: 'write' }],
   summary: ({ path }) => `edit: ${named(path)}`,
   async execute(args, { writer }) {
     const { path, ifHash } = args;
-    const update = await writer.update(path, (present) => replaced(args, present), ifHash === undefined ? {} : { ifHash });
+    const update = await writer.update(
+      path,
+      (present) => replaced(args, present),
+      ifHash === undefined ? {} : { ifHash },
+    );
     const lines = Array.isArray(update.note) ? update.note : [];
     return {
       output: { path: update.path, replacements: lines.length, lines, hash: update.hash },
@@ -49,11 +60,18 @@ export const editTool = defineTool({
 function replaced({ path, oldText, newText, replaceAll = false }: EditArguments, present: Uint8Array): FileChange {
   const text = decode(path, present);
   const found = occurrences(text, oldText);
-  if (found.length === 0) throw new CountersignError('text_not_found', `${path} does not hold this text${nearMiss(text, oldText)}; read the file and copy the text exactly`);
+  if (found.length === 0)
+    throw new CountersignError(
+      'text_not_found',
+      `${path} does not hold this text${nearMiss(text, oldText)}; read the file and copy the text exactly`,
+    );
   const lines = linesOf(text, found);
   if (found.length > 1 && !replaceAll) {
     const where = lines.slice(0, 20).join(', ') + (lines.length > 20 ? ', …' : '');
-    throw new CountersignError('text_not_unique', `the text occurs ${found.length} times in ${path}, at lines ${where}; take in more of the surrounding text, or set replaceAll`);
+    throw new CountersignError(
+      'text_not_unique',
+      `the text occurs ${found.length} times in ${path}, at lines ${where}; take in more of the surrounding text, or set replaceAll`,
+    );
   }
   // Not String.replace: in its replacement text a dollar sign has a meaning.
   const changed = text.split(oldText).join(newText);
@@ -65,7 +83,10 @@ function decode(path: string, bytes: Uint8Array): string {
     // What cannot be decoded cannot be written back unharmed; a byte order mark is kept as it is.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new CountersignError('binary_file', `${path} is no UTF-8 text, so editing it would harm it; use write, or shell with a fitting tool`);
+    throw new CountersignError(
+      'binary_file',
+      `${path} is no UTF-8 text, so editing it would harm it; use write, or shell with a fitting tool`,
+    );
   }
 }
 
@@ -90,7 +111,10 @@ function linesOf(text: string, positions: readonly number[]): number[] {
 
 /** The usual slips: other line ends, other indentation. */
 function nearMiss(text: string, wanted: string): string {
-  if (text.includes('\r\n') && text.replaceAll('\r\n', '\n').includes(wanted)) return ' with these line breaks (its lines end in \\r\\n)';
+  if (text.includes('\r\n') && text.replaceAll('\r\n', '\n').includes(wanted))
+    return ' with these line breaks (its lines end in \\r\\n)';
   const bare = (value: string): string => value.replace(/[ \t]+/g, ' ').replace(/^ | $/gm, '');
-  return text.length < 1_000_000 && bare(text).includes(bare(wanted)) ? ' with these blanks (the indentation differs)' : '';
+  return text.length < 1_000_000 && bare(text).includes(bare(wanted))
+    ? ' with these blanks (the indentation differs)'
+    : '';
 }

@@ -35,10 +35,17 @@ export const listTool = defineTool({
     const page = folder.entries.slice(offset - 1, offset - 1 + PAGE);
     const last = offset - 1 + page.length;
     const note =
-      total === 0 ? 'the folder is empty' : last < total ? `entries ${offset}–${last} of ${total}; use offset=${last + 1}` : plural(total, 'entry', 'entries');
+      total === 0
+        ? 'the folder is empty'
+        : last < total
+          ? `entries ${offset}–${last} of ${total}; use offset=${last + 1}`
+          : plural(total, 'entry', 'entries');
     return {
       output: { path: folder.path, entries: page.map(shown), total, note },
-      display: [`${folder.path}: ${plural(total, 'entry', 'entries')}`, ...page.map((entry) => `  ${shown(entry)}`)].join('\n'),
+      display: [
+        `${folder.path}: ${plural(total, 'entry', 'entries')}`,
+        ...page.map((entry) => `  ${shown(entry)}`),
+      ].join('\n'),
     };
   },
 });

@@ -8,10 +8,15 @@ const parameters = Type.Object(
   {
     path: OPTIONAL_PATH('File to read; or give `artifact`.'),
     artifact: Type.Optional(
-      Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: 'Hash of an artifact to read instead of a file, as an earlier output named it.' }),
+      Type.String({
+        pattern: '^sha256:[0-9a-f]{64}$',
+        description: 'Hash of an artifact to read instead of a file, as an earlier output named it.',
+      }),
     ),
     offset: Type.Optional(Type.Integer({ minimum: 1, description: 'First line to read; the first of all is 1.' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of lines; 400 unless said otherwise.' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of lines; 400 unless said otherwise.' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -43,9 +48,11 @@ export const readTool = defineTool({
       ? { field: '/path', message: 'give either "path" (a file) or "artifact" (a hash), one of them' }
       : undefined,
   subjects: ({ path }) => (path === undefined ? [] : [{ kind: 'path', argument: '/path', path, access: 'read' }]),
-  summary: ({ path, artifact, offset }) => `read: ${named(path ?? artifact ?? '')}${offset === undefined ? '' : ` from line ${offset}`}`,
+  summary: ({ path, artifact, offset }) =>
+    `read: ${named(path ?? artifact ?? '')}${offset === undefined ? '' : ` from line ${offset}`}`,
   async execute({ path, artifact, offset = 1, limit = DEFAULT_LINES }, { files, artifacts }): Promise<ToolOutput> {
-    const source = artifact === undefined ? await files.read(path ?? '') : { ...(await artifacts.get(artifact)), path: artifact };
+    const source =
+      artifact === undefined ? await files.read(path ?? '') : { ...(await artifacts.get(artifact)), path: artifact };
     const image = imageTypeOf(source.bytes);
     if (image !== undefined) return imageOutput(source.path, source.bytes, image);
     return pageOutput(source.path, textOf(source.path, source.bytes), offset, limit);
@@ -53,16 +60,28 @@ export const readTool = defineTool({
 });
 
 function imageOutput(path: string, bytes: Uint8Array, mediaType: string): ToolOutput {
-  if (bytes.length > IMAGE_BYTES) throw new CountersignError('file_too_large', `${path} is an image of ${count(bytes.length)} bytes; at most ${count(IMAGE_BYTES)} can be shown, so make a smaller copy first`);
+  if (bytes.length > IMAGE_BYTES)
+    throw new CountersignError(
+      'file_too_large',
+      `${path} is an image of ${count(bytes.length)} bytes; at most ${count(IMAGE_BYTES)} can be shown, so make a smaller copy first`,
+    );
   return {
-    output: { path, bytes: bytes.length, image: { type: 'image', mediaType, data: Buffer.from(bytes).toString('base64') } },
+    output: {
+      path,
+      bytes: bytes.length,
+      image: { type: 'image', mediaType, data: Buffer.from(bytes).toString('base64') },
+    },
     display: `${path}: ${mediaType}, ${count(bytes.length)} bytes`,
   };
 }
 
 function textOf(path: string, bytes: Uint8Array): string {
   // NUL in the first 8 KB is git's and ripgrep's sign of a binary file.
-  if (bytes.subarray(0, 8_192).includes(0)) throw new CountersignError('binary_file', `${path} is no text (${count(bytes.length)} bytes); use stat for its size, or shell to convert it`);
+  if (bytes.subarray(0, 8_192).includes(0))
+    throw new CountersignError(
+      'binary_file',
+      `${path} is no text (${count(bytes.length)} bytes); use stat for its size, or shell to convert it`,
+    );
   return new TextDecoder('utf-8').decode(bytes);
 }
 
@@ -71,8 +90,14 @@ function pageOutput(path: string, text: string, offset: number, limit: number): 
   // A line break ends a line; it doesn't begin an empty one at the end.
   if (lines.at(-1) === '') lines.pop();
   const total = lines.length;
-  if (total === 0) return { output: { path, content: '', lines: 0, note: 'the file is empty' }, display: `${path} is empty` };
-  if (offset > total) throw new CountersignError('invalid_arguments', `${path} has ${count(total)} lines; use an offset from 1 to ${total}`, { field: '/offset' });
+  if (total === 0)
+    return { output: { path, content: '', lines: 0, note: 'the file is empty' }, display: `${path} is empty` };
+  if (offset > total)
+    throw new CountersignError(
+      'invalid_arguments',
+      `${path} has ${count(total)} lines; use an offset from 1 to ${total}`,
+      { field: '/offset' },
+    );
   const page = pageOf(lines, offset - 1, limit);
   const last = offset - 1 + page.lines;
   const where = `lines ${count(offset)}–${count(last)} of ${count(total)}`;
@@ -84,7 +109,11 @@ function pageOutput(path: string, text: string, offset: number, limit: number): 
 }
 
 /** As many whole lines as fit a page, at least one; a single line that doesn't fit is cut. */
-function pageOf(lines: readonly string[], first: number, limit: number): { content: string; lines: number; cut: boolean } {
+function pageOf(
+  lines: readonly string[],
+  first: number,
+  limit: number,
+): { content: string; lines: number; cut: boolean } {
   const taken: string[] = [];
   let bytes = 0;
   for (const line of lines.slice(first, first + limit)) {
@@ -97,7 +126,8 @@ function pageOf(lines: readonly string[], first: number, limit: number): { conte
 }
 
 /** Size inside a JSON string: what counts against the model's limit. A long line counts by its length at once. */
-const jsonBytes = (line: string): number => (line.length > PAGE_BYTES ? line.length : Buffer.byteLength(JSON.stringify(line)) - 2);
+const jsonBytes = (line: string): number =>
+  line.length > PAGE_BYTES ? line.length : Buffer.byteLength(JSON.stringify(line)) - 2;
 
 function cutLine(line: string): string {
   let kept = line.slice(0, PAGE_BYTES);

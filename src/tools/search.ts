@@ -5,14 +5,28 @@ import type { SearchQuery, SearchResult } from './tool-context.ts';
 
 const parameters = Type.Object(
   {
-    pattern: Type.String({ minLength: 1, maxLength: 4_096, description: 'What to find: a regular expression (Rust syntax), or plain text with `literal`.' }),
+    pattern: Type.String({
+      minLength: 1,
+      maxLength: 4_096,
+      description: 'What to find: a regular expression (Rust syntax), or plain text with `literal`.',
+    }),
     path: OPTIONAL_PATH('File or folder to search; the workspace unless given.'),
-    glob: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'Only files that match, as "*.ts" or "src/**"; with a leading "!", all others.' })),
+    glob: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description: 'Only files that match, as "*.ts" or "src/**"; with a leading "!", all others.',
+      }),
+    ),
     literal: Type.Optional(Type.Boolean({ description: 'Take the pattern as plain text.' })),
     ignoreCase: Type.Optional(Type.Boolean()),
     hidden: Type.Optional(Type.Boolean({ description: 'Also search files whose names begin with a dot.' })),
-    context: Type.Optional(Type.Integer({ minimum: 0, maximum: 10, description: 'Lines to show before and after each match.' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Most matches to return; 100 unless said otherwise.' })),
+    context: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 10, description: 'Lines to show before and after each match.' }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000, description: 'Most matches to return; 100 unless said otherwise.' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -37,8 +51,15 @@ export const searchTool = defineTool({
   async execute({ limit = 100, ...query }, { searcher }) {
     const result = await searcher.search({ ...query, maxMatches: limit } satisfies SearchQuery);
     const found = plural(result.matches.length, 'match', 'matches');
-    const note = result.truncated ? `the first ${found}; narrow the pattern, path or glob, or raise limit` : result.matches.length === 0 ? 'no match' : found;
-    return { output: { matches: result.matches.map(outputOf), note }, display: [note, ...result.matches.map((m) => `${m.path}:${m.line}: ${m.text}`)].join('\n') };
+    const note = result.truncated
+      ? `the first ${found}; narrow the pattern, path or glob, or raise limit`
+      : result.matches.length === 0
+        ? 'no match'
+        : found;
+    return {
+      output: { matches: result.matches.map(outputOf), note },
+      display: [note, ...result.matches.map((m) => `${m.path}:${m.line}: ${m.text}`)].join('\n'),
+    };
   },
 });
 

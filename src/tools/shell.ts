@@ -6,18 +6,40 @@ import type { CommandResult, Processes } from './tool-context.ts';
 
 const parameters = Type.Object(
   {
-    command: Type.String({ minLength: 1, maxLength: 32_000, pattern: '^[^\\u0000]*$', description: 'The command, as bash takes it (sh where there is no bash).' }),
+    command: Type.String({
+      minLength: 1,
+      maxLength: 32_000,
+      pattern: '^[^\\u0000]*$',
+      description: 'The command, as bash takes it (sh where there is no bash).',
+    }),
     cwd: OPTIONAL_PATH('Folder to run in; the workspace unless given.'),
-    timeout: Type.Optional(Type.Number({ minimum: 0.1, maximum: 3_600, description: 'Seconds after which the command is ended; 120 unless said otherwise.' })),
-    env: Type.Optional(
-      Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128 }), Type.String({ maxLength: 8_192, pattern: '^[^\\u0000]*$' }), {
-        description: 'Environment variables besides the few that are always set.',
-        maxProperties: 64,
-        additionalProperties: false,
+    timeout: Type.Optional(
+      Type.Number({
+        minimum: 0.1,
+        maximum: 3_600,
+        description: 'Seconds after which the command is ended; 120 unless said otherwise.',
       }),
     ),
-    sandbox: Type.Optional(Type.Boolean({ description: 'false runs outside of the sandbox, with network and the whole machine: a person must approve it, and `reason` is required.' })),
-    reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Why it must run outside of the sandbox.' })),
+    env: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128 }),
+        Type.String({ maxLength: 8_192, pattern: '^[^\\u0000]*$' }),
+        {
+          description: 'Environment variables besides the few that are always set.',
+          maxProperties: 64,
+          additionalProperties: false,
+        },
+      ),
+    ),
+    sandbox: Type.Optional(
+      Type.Boolean({
+        description:
+          'false runs outside of the sandbox, with network and the whole machine: a person must approve it, and `reason` is required.',
+      }),
+    ),
+    reason: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_000, description: 'Why it must run outside of the sandbox.' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -44,12 +66,24 @@ export const shellTool = defineTool({
   needs: ['shell', 'artifacts'],
   version: 1,
   check({ sandbox, reason }) {
-    if (sandbox === false && reason?.trim() === undefined) return { field: '/reason', message: '"reason" is required with "sandbox": false: say why the sandbox does not do' };
-    if (sandbox === false && reason?.trim() === '') return { field: '/reason', message: '"reason" must say why the sandbox does not do' };
+    if (sandbox === false && reason?.trim() === undefined)
+      return {
+        field: '/reason',
+        message: '"reason" is required with "sandbox": false: say why the sandbox does not do',
+      };
+    if (sandbox === false && reason?.trim() === '')
+      return { field: '/reason', message: '"reason" must say why the sandbox does not do' };
     return undefined;
   },
   subjects: ({ command, cwd, env, sandbox = true }) => [
-    { kind: 'command', argument: '/command', command, sandbox, ...(cwd === undefined ? {} : { cwd }), ...(env === undefined ? {} : { env }) },
+    {
+      kind: 'command',
+      argument: '/command',
+      command,
+      sandbox,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(env === undefined ? {} : { env }),
+    },
   ],
   summary: ({ command, sandbox }) => `shell${sandbox === false ? ' (no sandbox)' : ''}: ${named(command)}`,
   async execute({ command, cwd, timeout = DEFAULT_SECONDS, env, sandbox = true }, context): Promise<ToolOutput> {
@@ -67,22 +101,44 @@ export const shellTool = defineTool({
 const missing = (sandbox: boolean): CountersignError =>
   sandbox
     ? new CountersignError('missing_capability', 'this session may not run commands; use read, list and search')
-    : new CountersignError('missing_capability', 'only a call that a person approved runs outside of the sandbox; leave out "sandbox": false, or ask for approval');
+    : new CountersignError(
+        'missing_capability',
+        'only a call that a person approved runs outside of the sandbox; leave out "sandbox": false, or ask for approval',
+      );
 
 function outputOf({ exitCode, signal, stdout, stderr, interleaved, capped }: CommandResult): ToolOutput {
-  const notes = [...(signal === null ? [] : [`ended by signal ${signal}`]), ...(capped ? ['output past 100 MB was dropped'] : [])];
+  const notes = [
+    ...(signal === null ? [] : [`ended by signal ${signal}`]),
+    ...(capped ? ['output past 100 MB was dropped'] : []),
+  ];
   return {
-    output: { exitCode, stdout: text(stdout), stderr: text(stderr), ...(notes.length === 0 ? {} : { note: notes.join('; ') }) },
-    display: `${text(interleaved)}\n[${exitCode === null ? `signal ${signal}` : `exit status ${exitCode}`}]`.trimStart(),
+    output: {
+      exitCode,
+      stdout: text(stdout),
+      stderr: text(stderr),
+      ...(notes.length === 0 ? {} : { note: notes.join('; ') }),
+    },
+    display:
+      `${text(interleaved)}\n[${exitCode === null ? `signal ${signal}` : `exit status ${exitCode}`}]`.trimStart(),
   };
 }
 
 /** What it had printed is kept: it often says what it waited for. */
-async function timedOut(result: CommandResult, seconds: number, artifacts: { put(bytes: Uint8Array, about: { mediaType: string; name?: string }): Promise<{ hash: string }> }) {
+async function timedOut(
+  result: CommandResult,
+  seconds: number,
+  artifacts: { put(bytes: Uint8Array, about: { mediaType: string; name?: string }): Promise<{ hash: string }> },
+) {
   const tail = text(result.interleaved).slice(-1_000).toWellFormed();
   const printed = result.stdout.length + result.stderr.length;
-  const kept = printed === 0 ? '' : `; it had printed ${printed} bytes (artifact ${(await artifacts.put(result.interleaved, { mediaType: 'text/plain', name: 'output until the time limit' })).hash}), at last: ${tail}`;
-  return new CountersignError('timeout', `the command was ended after ${seconds} s and is not run again by itself; if it may take longer, call with a greater "timeout"${kept}`);
+  const kept =
+    printed === 0
+      ? ''
+      : `; it had printed ${printed} bytes (artifact ${(await artifacts.put(result.interleaved, { mediaType: 'text/plain', name: 'output until the time limit' })).hash}), at last: ${tail}`;
+  return new CountersignError(
+    'timeout',
+    `the command was ended after ${seconds} s and is not run again by itself; if it may take longer, call with a greater "timeout"${kept}`,
+  );
 }
 
 const text = (bytes: Uint8Array): string => new TextDecoder('utf-8').decode(bytes);

@@ -30,7 +30,11 @@ export interface FileWriter {
    * Creates missing parent folders. `ifHash` (sha256 hex of the present content) makes it throw `file_changed` where the
    * content differs, unless it already is what would be written. `hash` is that of the new content.
    */
-  write(path: string, bytes: Uint8Array, options?: { ifHash?: string }): Promise<{ path: string; created: boolean; hash: string }>;
+  write(
+    path: string,
+    bytes: Uint8Array,
+    options?: { ifHash?: string },
+  ): Promise<{ path: string; created: boolean; hash: string }>;
   /**
    * Reads a file, changes it and puts the result in its place. A later try of the same call finds what an earlier one
    * left, applies nothing twice and gets the earlier note back. Throws `file_changed` where `ifHash` differs, or where someone
@@ -130,7 +134,14 @@ export interface Handles {
 export type HandleName = keyof Handles;
 
 /** The same names for programs to go through. */
-export const HANDLE_NAMES = ['files', 'writer', 'searcher', 'shell', 'artifacts', 'elevated'] as const satisfies readonly HandleName[];
+export const HANDLE_NAMES = [
+  'files',
+  'writer',
+  'searcher',
+  'shell',
+  'artifacts',
+  'elevated',
+] as const satisfies readonly HandleName[];
 
 export interface ToolContext extends Partial<Handles> {
   readonly session: SessionFacts;

@@ -18,7 +18,8 @@ export function validateArguments(tool: Tool, raw: unknown): Validated {
     const form = copyJson(raw);
     if (form.problem !== undefined) return refuse(tool, form.code, form.problem, form.field);
     const copy = form.value;
-    if (!isJsonObject(copy)) return refuse(tool, 'invalid_arguments', `arguments must be an object, as {${exampleOf(tool)}}`, '');
+    if (!isJsonObject(copy))
+      return refuse(tool, 'invalid_arguments', `arguments must be an object, as {${exampleOf(tool)}}`, '');
     const check = validatorOf(tool);
     if (!check(copy)) {
       const { field, message } = explain(tool, copy, check.errors ?? []);
@@ -29,11 +30,23 @@ export function validateArguments(tool: Tool, raw: unknown): Validated {
     return { ok: true, arguments: copy };
   } catch (error) {
     // A getter or proxy that throws is no JSON, whatever it throws.
-    return refuse(tool, 'invalid_arguments', `arguments could not be read as JSON: ${error instanceof Error ? error.message : 'unknown error'}`, '');
+    return refuse(
+      tool,
+      'invalid_arguments',
+      `arguments could not be read as JSON: ${error instanceof Error ? error.message : 'unknown error'}`,
+      '',
+    );
   }
 }
 
-const ajv = new Ajv({ strict: false, useDefaults: true, coerceTypes: false, allErrors: false, verbose: false, logger: false });
+const ajv = new Ajv({
+  strict: false,
+  useDefaults: true,
+  coerceTypes: false,
+  allErrors: false,
+  verbose: false,
+  logger: false,
+});
 const validators = new WeakMap<Tool, ValidateFunction>();
 
 function validatorOf(tool: Tool): ValidateFunction {
@@ -77,25 +90,36 @@ function copyJson(raw: unknown): Form {
   const spend = (amount: number): void => {
     bytes += amount;
     if (bytes > LIMITS.argumentBytes) {
-      throw new FormError('arguments_too_large', `arguments are larger than ${LIMITS.argumentBytes / 1024} KB as JSON; write long content to a file in parts`, []);
+      throw new FormError(
+        'arguments_too_large',
+        `arguments are larger than ${LIMITS.argumentBytes / 1024} KB as JSON; write long content to a file in parts`,
+        [],
+      );
     }
   };
   const text = (value: string): string => {
     if (value.length > LIMITS.argumentBytes) spend(value.length);
-    if (!value.isWellFormed()) throw new FormError('invalid_arguments', 'text holds half of a surrogate pair, which is no character; leave it out', path);
+    if (!value.isWellFormed())
+      throw new FormError(
+        'invalid_arguments',
+        'text holds half of a surrogate pair, which is no character; leave it out',
+        path,
+      );
     spend(Buffer.byteLength(JSON.stringify(value)));
     return value;
   };
   const copy = (value: unknown, depth: number): Json => {
-    if (value === null || typeof value === 'boolean') return spend(5), value;
+    if (value === null || typeof value === 'boolean') return (spend(5), value);
     if (typeof value === 'string') return text(value);
     if (typeof value === 'number') {
       if (!Number.isFinite(value)) throw new FormError('invalid_arguments', `${value} is no JSON number`, path);
       spend(String(value).length);
       return value;
     }
-    if (typeof value !== 'object') throw new FormError('invalid_arguments', `a value of type ${typeof value} is no JSON`, path);
-    if (depth >= LIMITS.argumentDepth) throw new FormError('invalid_arguments', `arguments are nested deeper than ${LIMITS.argumentDepth} levels`, path);
+    if (typeof value !== 'object')
+      throw new FormError('invalid_arguments', `a value of type ${typeof value} is no JSON`, path);
+    if (depth >= LIMITS.argumentDepth)
+      throw new FormError('invalid_arguments', `arguments are nested deeper than ${LIMITS.argumentDepth} levels`, path);
     spend(2);
     return Array.isArray(value) ? copyArray(value, depth) : copyObject(value, depth);
   };
@@ -113,11 +137,13 @@ function copyJson(raw: unknown): Form {
   };
   const copyObject = (value: object, depth: number): JsonObject => {
     const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw new FormError('invalid_arguments', 'an object with a class is no JSON', path);
+    if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
+      throw new FormError('invalid_arguments', 'an object with a class is no JSON', path);
     const result: JsonObject = {};
     for (const [key, member] of Object.entries(value)) {
       path.push(key);
-      if (PROTOTYPE_KEYS.has(key)) throw new FormError('invalid_arguments', `"${key}" is not allowed as a name anywhere in arguments`, path);
+      if (PROTOTYPE_KEYS.has(key))
+        throw new FormError('invalid_arguments', `"${key}" is not allowed as a name anywhere in arguments`, path);
       text(key);
       spend(2);
       result[key] = copy(member, depth + 1);
@@ -153,15 +179,26 @@ function explain(tool: Tool, args: JsonObject, errors: readonly ErrorObject[]): 
     }
     case 'required': {
       const name = String(params['missingProperty']);
-      const similar = Object.keys(args).filter((key) => nearestNames(key, [name]).length > 0 && !knownProperties(tool, '').includes(key));
+      const similar = Object.keys(args).filter(
+        (key) => nearestNames(key, [name]).length > 0 && !knownProperties(tool, '').includes(key),
+      );
       const hint = similar[0] === undefined ? '' : `; rename "${similar[0]}"`;
       return { field: `${instancePath}${pointer([name])}`, message: `"${name}" is required${hint}` };
     }
     case 'type':
-      return { field: instancePath, message: `${label(instancePath)} must be ${String(params['type'])}, not ${typeName(valueAt(args, instancePath))}; values are not converted` };
+      return {
+        field: instancePath,
+        message: `${label(instancePath)} must be ${String(params['type'])}, not ${typeName(valueAt(args, instancePath))}; values are not converted`,
+      };
     case 'enum':
     case 'const':
-      return { field: instancePath, message: `${label(instancePath)} must be ${[params['allowedValues'] ?? params['allowedValue']].flat().map((v) => JSON.stringify(v)).join(' or ')}` };
+      return {
+        field: instancePath,
+        message: `${label(instancePath)} must be ${[params['allowedValues'] ?? params['allowedValue']]
+          .flat()
+          .map((v) => JSON.stringify(v))
+          .join(' or ')}`,
+      };
     default:
       return { field: instancePath, message: `${label(instancePath)} ${error.message ?? 'does not fit the schema'}` };
   }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { fitResult } from '../../src/context/output.ts';
+import { fitResult } from '../../src/context/output/output.ts';
 import { openToolContext, type ToolContextOptions } from '../../src/context/tool-context.ts';
 import { isCountersignError } from '../../src/protocol/errors.ts';
 import type { Json, JsonObject } from '../../src/protocol/json.ts';
@@ -24,7 +24,12 @@ export interface Scratch {
 export function scratch(): Scratch {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'countersign-test-')));
   onTestFinished(() => rmSync(base, { recursive: true, force: true, maxRetries: 3 }));
-  const folders = { base, workspace: join(base, 'workspace'), outside: join(base, 'outside'), stateDir: join(base, 'state') };
+  const folders = {
+    base,
+    workspace: join(base, 'workspace'),
+    outside: join(base, 'outside'),
+    stateDir: join(base, 'state'),
+  };
   for (const folder of [folders.workspace, folders.outside, folders.stateDir]) mkdirSync(folder);
   writeFileSync(join(folders.outside, 'secret.txt'), 'SECRET\n');
   return folders;

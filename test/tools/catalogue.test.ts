@@ -41,7 +41,14 @@ it('two tools of one name are refused', () => {
 });
 
 it('tiers, effects and limits are these', () => {
-  const table = builtInTools.map(({ name, tier, effect, limits, needs }) => [name, tier, effect, limits.maxTries, limits.quickMs ?? 0, needs.join(' ')]);
+  const table = builtInTools.map(({ name, tier, effect, limits, needs }) => [
+    name,
+    tier,
+    effect,
+    limits.maxTries,
+    limits.quickMs ?? 0,
+    needs.join(' '),
+  ]);
   expect(table).toEqual([
     ['read', 'read_only', 'read', 3, 1000, 'files artifacts'],
     ['write', 'workspace', 'idempotent', 3, 0, 'writer'],

@@ -10,7 +10,11 @@ const tool = defineTool({
   name: 'example',
   label: 'Example',
   description: '',
-  parameters: Type.Object({ path: Type.String(), limit: Type.Optional(Type.Integer()), mode: Type.Union([Type.Literal('a'), Type.Literal('b')]) }),
+  parameters: Type.Object({
+    path: Type.String(),
+    limit: Type.Optional(Type.Integer()),
+    mode: Type.Union([Type.Literal('a'), Type.Literal('b')]),
+  }),
   tier: 'read_only',
   effect: 'read',
   limits: { timeoutMs: 1, maxTries: 1, backoffMs: 1, maxBackoffMs: 1 },

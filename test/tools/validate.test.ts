@@ -17,7 +17,11 @@ const free = defineTool({
   name: 'free',
   label: '',
   description: '',
-  parameters: Type.Object({ any: Type.Optional(Type.Unknown()), size: Type.Optional(Type.Number({ default: 3 })), nested: Type.Optional(Type.Object({ on: Type.Boolean({ default: true }) })) }),
+  parameters: Type.Object({
+    any: Type.Optional(Type.Unknown()),
+    size: Type.Optional(Type.Number({ default: 3 })),
+    nested: Type.Optional(Type.Object({ on: Type.Boolean({ default: true }) })),
+  }),
   tier: 'read_only',
   effect: 'read',
   limits: { timeoutMs: 1, maxTries: 1, backoffMs: 1, maxBackoffMs: 1 },
@@ -31,7 +35,10 @@ const free = defineTool({
 
 describe('well-formed arguments', () => {
   it('come back as they are', () => {
-    expect(validateArguments(writeTool, { path: 'a', content: '' })).toEqual({ ok: true, arguments: { path: 'a', content: '' } });
+    expect(validateArguments(writeTool, { path: 'a', content: '' })).toEqual({
+      ok: true,
+      arguments: { path: 'a', content: '' },
+    });
   });
 
   it('get defaults on a copy', () => {
@@ -47,18 +54,60 @@ describe('arguments that do not fit', () => {
   it.each<[string, Tool, unknown, string, string]>([
     ['missing', writeTool, { path: 'a' }, '/content', 'write: "content" is required'],
     ['misspelt', writeTool, { paht: 'a', content: '' }, '/path', 'write: "path" is required; rename "paht"'],
-    ['unknown', writeTool, { path: 'a', content: '', mode: 1 }, '/mode', 'write: there is no argument "mode"; known: path, content, ifHash'],
-    ['unknown, near', readTool, { path: 'a', offst: 1 }, '/offst', 'read: there is no argument "offst"; did you mean "offset"?'],
-    ['wrong type', readTool, { path: 'a', offset: '1' }, '/offset', 'read: "offset" must be integer, not a string; values are not converted'],
-    ['null', writeTool, { path: null, content: '' }, '/path', 'write: "path" must be string, not null; values are not converted'],
-    ['fraction', readTool, { path: 'a', limit: 1.5 }, '/limit', 'read: "limit" must be integer, not a number; values are not converted'],
+    [
+      'unknown',
+      writeTool,
+      { path: 'a', content: '', mode: 1 },
+      '/mode',
+      'write: there is no argument "mode"; known: path, content, ifHash',
+    ],
+    [
+      'unknown, near',
+      readTool,
+      { path: 'a', offst: 1 },
+      '/offst',
+      'read: there is no argument "offst"; did you mean "offset"?',
+    ],
+    [
+      'wrong type',
+      readTool,
+      { path: 'a', offset: '1' },
+      '/offset',
+      'read: "offset" must be integer, not a string; values are not converted',
+    ],
+    [
+      'null',
+      writeTool,
+      { path: null, content: '' },
+      '/path',
+      'write: "path" must be string, not null; values are not converted',
+    ],
+    [
+      'fraction',
+      readTool,
+      { path: 'a', limit: 1.5 },
+      '/limit',
+      'read: "limit" must be integer, not a number; values are not converted',
+    ],
     ['too small', readTool, { path: 'a', offset: 0 }, '/offset', 'read: "offset" must be >= 1'],
     ['empty', writeTool, { path: '', content: '' }, '/path', 'write: "path" must NOT have fewer than 1 characters'],
     ['no object', writeTool, 'x', '', 'write: arguments must be an object, as {"path": …, "content": …}'],
     ['an array', writeTool, [], '', 'write: arguments must be an object, as {"path": …, "content": …}'],
     ['neither of two', readTool, {}, '/path', 'read: give either "path" (a file) or "artifact" (a hash), one of them'],
-    ['no reason', shellTool, { command: 'ls', sandbox: false }, '/reason', 'shell: "reason" is required with "sandbox": false: say why the sandbox does not do'],
-    ['a blank reason', shellTool, { command: 'ls', sandbox: false, reason: '  ' }, '/reason', 'shell: "reason" must say why the sandbox does not do'],
+    [
+      'no reason',
+      shellTool,
+      { command: 'ls', sandbox: false },
+      '/reason',
+      'shell: "reason" is required with "sandbox": false: say why the sandbox does not do',
+    ],
+    [
+      'a blank reason',
+      shellTool,
+      { command: 'ls', sandbox: false, reason: '  ' },
+      '/reason',
+      'shell: "reason" must say why the sandbox does not do',
+    ],
   ])('are told what to change: %s', (_name, tool, raw, field, message) => {
     const error = wrong(tool, raw);
     expect(error).toMatchObject({ kind: 'ValidationError', code: 'invalid_arguments', field, message });
@@ -69,7 +118,13 @@ describe('arguments that do not fit', () => {
     expect(wrong(writeTool, { path: 'a', content: '', 'x/~y': 1 }).field).toBe('/x~1~0y');
   });
 
-  it.each(['{"command":"ls","env":{"A B":"1"}}', '{"command":"ls","env":{"A":1}}', '{"command":"ls","env":{"A":"\\u0000"}}', '{"command":"a\\u0000b"}', '{"command":"ls","timeout":0}'])('refuses %s', (raw) => {
+  it.each([
+    '{"command":"ls","env":{"A B":"1"}}',
+    '{"command":"ls","env":{"A":1}}',
+    '{"command":"ls","env":{"A":"\\u0000"}}',
+    '{"command":"a\\u0000b"}',
+    '{"command":"ls","timeout":0}',
+  ])('refuses %s', (raw) => {
     expect(wrong(shellTool, JSON.parse(raw)).code).toBe('invalid_arguments');
   });
 });
@@ -95,9 +150,21 @@ describe('what is no plain JSON', () => {
   });
 
   it('is refused without throwing where reading it throws', () => {
-    const trap = Object.defineProperty({}, 'any', { enumerable: true, get: () => { throw new Error('no'); } });
+    const trap = Object.defineProperty({}, 'any', {
+      enumerable: true,
+      get: () => {
+        throw new Error('no');
+      },
+    });
     expect(wrong(free, trap).code).toBe('invalid_arguments');
-    const proxy = new Proxy({}, { ownKeys: () => { throw new TypeError('no'); } });
+    const proxy = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new TypeError('no');
+        },
+      },
+    );
     expect(wrong(free, proxy).code).toBe('invalid_arguments');
   });
 
@@ -114,7 +181,14 @@ describe('what is no plain JSON', () => {
   it('is refused past 256 KB, quickly', () => {
     expect(validateArguments(free, { any: 'x'.repeat(262_000) }).ok).toBe(true);
     const started = performance.now();
-    for (const any of ['x'.repeat(262_144), 'é'.repeat(140_000), '\u0001'.repeat(50_000), Array(100_000_000), 'x'.repeat(50_000_000), Array.from({ length: 200_000 }, () => 0)]) {
+    for (const any of [
+      'x'.repeat(262_144),
+      'é'.repeat(140_000),
+      '\u0001'.repeat(50_000),
+      Array(100_000_000),
+      'x'.repeat(50_000_000),
+      Array.from({ length: 200_000 }, () => 0),
+    ]) {
       expect(wrong(free, { any }).code).toBe('arguments_too_large');
     }
     expect(performance.now() - started).toBeLessThan(1_000);
@@ -125,7 +199,8 @@ describe('the catalogue', () => {
   it('finds tools by their own names only', () => {
     const catalogue = createCatalogue();
     expect(catalogue.names()).toEqual(['read', 'write', 'edit', 'list', 'stat', 'search', 'shell', 'delete']);
-    for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty', '', 'READ', 'read ']) expect(catalogue.get(name)).toBeUndefined();
+    for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty', '', 'READ', 'read '])
+      expect(catalogue.get(name)).toBeUndefined();
     expect(catalogue.get('read')?.name).toBe('read');
   });
 });

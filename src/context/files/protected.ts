@@ -1,0 +1,44 @@
+/** What no session may touch: our own configuration and state, and the parts of a git repository that git itself executes. */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { CountersignError } from '../../protocol/errors.ts';
+import { identityOf, type Protection } from './beneath.ts';
+import { canonicalPath } from './subjects.ts';
+
+/** Both by name (also for what does not exist yet) and by identity (also through a hard link or another spelling). */
+export function protectionOf(paths: readonly string[]): Protection {
+  const names = new Set<string>();
+  const identities = new Set<string>();
+  for (const path of paths) {
+    const absolute = resolve(path);
+    names.add(absolute);
+    // Also where links lead to it, or would when it is made.
+    names.add(canonicalPath(absolute, '/', true));
+    const stats = statSync(absolute, { throwIfNoEntry: false });
+    if (stats !== undefined) identities.add(identityOf(stats));
+  }
+  return { paths: [...names], identities };
+}
+
+/** True where one of the paths is the folder itself or lies in it. */
+export const holdsProtected = (folder: string, { paths }: Protection): boolean =>
+  paths.some((path) => path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`));
+
+/** What git runs or takes orders from, by name inside a `.git` folder. */
+export const GIT_CONTROL = ['config', 'config.worktree', 'hooks', 'modules', 'worktrees', 'commondir'] as const;
+
+/**
+ * Refuses changes of hooks and configuration in any repository of the workspace: the next git command of a person, outside of any sandbox, would
+ * run what they say. Case is ignored, as some file systems do.
+ */
+export function refuseGitControl(canonical: string): void {
+  const names = canonical.toLowerCase().split('/');
+  const at = names.lastIndexOf('.git');
+  if (at === -1) return;
+  const inside = names[at + 1];
+  if (inside !== undefined && !GIT_CONTROL.some((name) => name === inside)) return;
+  throw new CountersignError(
+    'protected_path',
+    `${canonical} decides what git executes, so tools may not change it; ask a person to, or use git's own commands in an approved shell call`,
+  );
+}

@@ -1,0 +1,118 @@
+/**
+ * Subjects of a call with their paths made canonical, for policy to judge. It is advice: links may change before the call runs, and the
+ * handles refuse on their own what leads outside.
+ */
+import { lstatSync, readlinkSync } from 'node:fs';
+import { CountersignError } from '../../protocol/errors.ts';
+import type { SessionFacts } from '../../protocol/session.ts';
+import type { ResolvedSubject } from '../../policy/types.ts';
+import type { Subject } from '../../tools/define-tool.ts';
+import { checkPathForm } from './beneath.ts';
+
+/** Throws `invalid_arguments` with its `field` for what is no path (empty, NUL, over 4,096 bytes) or no URL. */
+export async function resolveSubjects(
+  subjects: readonly Subject[],
+  facts: Pick<SessionFacts, 'workspace'>,
+): Promise<ResolvedSubject[]> {
+  return subjects.map((subject) => {
+    try {
+      return resolveSubject(subject, facts.workspace);
+    } catch (error) {
+      if (!(error instanceof CountersignError)) throw error;
+      throw new CountersignError(error.code, error.message, {
+        field: subject.kind === 'command' ? '/cwd' : subject.argument,
+        cause: error,
+      });
+    }
+  });
+}
+
+function resolveSubject(subject: Subject, workspace: string): ResolvedSubject {
+  switch (subject.kind) {
+    case 'path': {
+      // What is deleted is a link itself, not what it leads to.
+      const canonical = canonicalPath(subject.path, workspace, subject.access !== 'delete');
+      const relative = relativeTo(workspace, canonical);
+      return {
+        ...subject,
+        canonical,
+        ...(relative === undefined ? {} : { relative }),
+        inside: relative !== undefined,
+        absolute: subject.path.startsWith('/'),
+      };
+    }
+    case 'command': {
+      const cwd = canonicalPath(subject.cwd ?? '.', workspace, true);
+      const { kind, argument, command, sandbox, env = {} } = subject;
+      return {
+        kind,
+        argument,
+        command,
+        sandbox,
+        cwd,
+        cwdInside: relativeTo(workspace, cwd) !== undefined,
+        env: { ...env },
+      };
+    }
+    case 'host':
+      return { ...subject, host: hostOf(subject.url) };
+  }
+}
+
+/** The path from the workspace, '' for the workspace itself; undefined outside of it. */
+function relativeTo(workspace: string, canonical: string): string | undefined {
+  if (canonical === workspace) return '';
+  const prefix = workspace === '/' ? '/' : `${workspace}/`;
+  return canonical.startsWith(prefix) ? canonical.slice(prefix.length) : undefined;
+}
+
+/**
+ * Absolute, without `.`, `..` and symbolic links as far as the path exists; the rest as written. `~` is a name like any other, a backslash too, and names that differ
+ * in Unicode normalisation are different names, as they are to the kernel.
+ */
+export function canonicalPath(path: string, workspace: string, followLast: boolean): string {
+  checkPathForm(path);
+  const names = (path.startsWith('/') ? path : `${workspace}/${path}`).split('/');
+  let done: string[] = [];
+  let links = 0;
+  while (names.length > 0) {
+    const name = names.shift() ?? '';
+    if (name === '' || name === '.') continue;
+    if (name === '..') {
+      done.pop();
+      continue;
+    }
+    const here = `/${[...done, name].join('/')}`;
+    const target = names.length > 0 || followLast ? linkAt(here) : undefined;
+    if (target === undefined) {
+      done.push(name);
+      continue;
+    }
+    links += 1;
+    if (links > 40)
+      throw new CountersignError(
+        'invalid_arguments',
+        'the path goes through more than 40 symbolic links, perhaps in a circle',
+      );
+    if (target.startsWith('/')) done = [];
+    names.unshift(...target.split('/'));
+  }
+  return `/${done.join('/')}`;
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch {
+    // Not there, or not for us to see: from here on the path is as written.
+    return undefined;
+  }
+}
+
+function hostOf(url: string): string {
+  try {
+    return new URL(url).hostname;
+  } catch {
+    throw new CountersignError('invalid_arguments', 'this is no URL; give it whole, as https://example.org/page');
+  }
+}

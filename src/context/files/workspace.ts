@@ -1,0 +1,288 @@
+/** Files of the workspace, and of nothing else: every path goes through beneath.ts. */
+import { constants, lstatSync, readdirSync, unlinkSync, type Stats } from 'node:fs';
+import { open, rename, type FileHandle } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { CountersignError } from '../../protocol/errors.ts';
+import type { DirectoryEntry, FileReader, FileWriter } from '../../tools/tool-context.ts';
+import { abortedBy, stopIfAborted } from '../abort.ts';
+import { through, withPlace, type Place, type Protection, type Resolving } from './beneath.ts';
+import { isErrno } from '../errno.ts';
+import type { Journal } from '../state/journal.ts';
+import { holdsProtected, refuseGitControl } from './protected.ts';
+import { removePlace } from './remove.ts';
+
+/** Largest file that is read or written. */
+export const MAX_FILE_BYTES = 100 * 1024 * 1024;
+
+export interface WorkspaceOptions {
+  /** Canonical absolute path. */
+  root: string;
+  protection: Protection;
+  signal: AbortSignal;
+}
+
+/**
+ * Reads. FIFOs, sockets and devices are refused without being opened. Hard links are read like any file: a session has no way to
+ * make one to a file outside (the sandbox sees other mounts, no tool links), and package managers fill workspaces with them.
+ */
+export function openReader({ root, protection, signal }: WorkspaceOptions): FileReader {
+  const how: Resolving = { root, protection, followLast: true };
+  return {
+    read: (path) =>
+      withPlace(path, how, async (place) => ({
+        bytes: await readPlace(place, signal),
+        path: relative(root, place.path),
+      })),
+    list: (path) =>
+      withPlace(path, how, (place) => {
+        if (!existing(place).stats.isDirectory())
+          throw new CountersignError(
+            'not_a_directory',
+            `${relative(root, place.path)} is not a folder; use read or stat`,
+          );
+        return { path: relative(root, place.path), entries: entriesOf(place, protection) };
+      }),
+    stat: (path) =>
+      withPlace(path, how, (place) => {
+        const { stats } = existing(place);
+        return { path: relative(root, place.path), ...entryOf(place.name === '' ? '.' : place.name, stats) };
+      }),
+  };
+}
+
+/** Changes. A file that is replaced is a new inode: other hard links keep the old content. */
+export function openWriter(options: WorkspaceOptions & { journal: Journal }): FileWriter {
+  const { root, protection, signal, journal } = options;
+  const how: Resolving = { root, protection, followLast: true, createParents: true };
+  return {
+    write: (path, bytes, { ifHash } = {}) =>
+      withPlace(path, how, async (place) => {
+        checkWritable(place, bytes);
+        const hash = sha256(bytes);
+        if (ifHash !== undefined) {
+          const present = place.entry === undefined ? undefined : sha256(await readPlace(place, signal));
+          if (present === hash) return { path: relative(root, place.path), created: false, hash };
+          if (present !== ifHash) throw changed(relative(root, place.path), present);
+        }
+        await replace(place, bytes, signal);
+        return { path: relative(root, place.path), created: place.entry === undefined, hash };
+      }),
+
+    update: (path, change, { ifHash } = {}) =>
+      withPlace(path, { ...how, createParents: false }, async (place) => {
+        const name = relative(root, place.path);
+        const present = await readPlace(place, signal);
+        const before = sha256(present);
+        const earlier = await journal.read(name);
+        if (earlier !== undefined) {
+          if (before === earlier.after) return { path: name, hash: earlier.after, note: earlier.note };
+          if (before !== earlier.before) {
+            throw new CountersignError(
+              'file_changed',
+              `${name} was changed by someone else after an earlier try of this call, so whether the edit took place cannot be told; read the file and edit again`,
+            );
+          }
+        }
+        if (ifHash !== undefined && before !== ifHash) throw changed(name, before);
+        const { bytes, note } = change(present);
+        checkWritable(place, bytes);
+        const after = sha256(bytes);
+        await journal.write(name, { before, after, note });
+        await replace(place, bytes, signal, before);
+        return { path: name, hash: after, note };
+      }),
+
+    remove: (path, { recursive = false } = {}) =>
+      withPlace(path, { root, protection, followLast: false }, async (place) => {
+        if (place.name === '')
+          throw new CountersignError('protected_path', 'the workspace itself is not deleted by a tool');
+        existing(place);
+        refuseGitControl(place.path);
+        if (holdsProtected(place.path, protection))
+          throw new CountersignError(
+            'protected_path',
+            `${relative(root, place.path)} holds Countersign's own configuration or state; no tool may delete it`,
+          );
+        return {
+          path: relative(root, place.path),
+          entries: await removePlace(place, { recursive, protection, signal }),
+        };
+      }),
+  };
+}
+
+/** The path from the workspace, as models write it; '.' for the workspace itself. */
+export function relative(root: string, path: string): string {
+  if (path === root) return '.';
+  return root !== '/' && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+}
+
+export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+function existing(place: Place): { fd: number; stats: Stats } {
+  if (place.entry === undefined)
+    throw new CountersignError(
+      'file_not_found',
+      `${place.name} does not exist in ${place.parent.path}; use list to see what does`,
+    );
+  return place.entry;
+}
+
+async function readPlace(place: Place, signal: AbortSignal): Promise<Uint8Array> {
+  const { fd, stats } = existing(place);
+  if (stats.isDirectory())
+    throw new CountersignError('not_a_file', `${place.name || 'the workspace'} is a folder; use list`);
+  if (!stats.isFile())
+    throw new CountersignError(
+      'not_a_file',
+      `${place.name} is a device, FIFO, socket or link that leads nowhere; only regular files can be read`,
+    );
+  // The held descriptor cannot be read from; this opens the same inode again, whatever its name leads to by now.
+  let file: FileHandle;
+  try {
+    file = await open(through({ fd, path: place.path }), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    if (isErrno(error, 'EACCES', 'EPERM'))
+      throw new CountersignError('tool_failed', `this user may not read ${place.name}`, { cause: error });
+    throw error;
+  }
+  try {
+    return await readAll(file, stats.size, place.name, signal);
+  } finally {
+    await file.close();
+  }
+}
+
+/** To the end as it is when reached, for files that grow; never past the limit. */
+async function readAll(file: FileHandle, expected: number, name: string, signal: AbortSignal): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new CountersignError(
+      'file_too_large',
+      `${name} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB; use search, or shell with head or sed`,
+    );
+  if (expected > MAX_FILE_BYTES) throw tooLarge();
+  let buffer = Buffer.allocUnsafeSlow(expected + 1);
+  let length = 0;
+  for (;;) {
+    stopIfAborted(signal);
+    if (length === buffer.length) {
+      if (length > MAX_FILE_BYTES) throw tooLarge();
+      const larger = Buffer.allocUnsafeSlow(Math.min(length * 2, MAX_FILE_BYTES + 1));
+      buffer.copy(larger);
+      buffer = larger;
+    }
+    const { bytesRead } = await file.read(buffer, length, Math.min(buffer.length - length, 8 * 1024 * 1024), length);
+    if (bytesRead === 0) return buffer.subarray(0, length);
+    length += bytesRead;
+  }
+}
+
+function entriesOf(place: Place, protection: Protection): DirectoryEntry[] {
+  const held = { fd: existing(place).fd, path: place.path };
+  const entries: DirectoryEntry[] = [];
+  for (const name of readdirSync(through(held))) {
+    const stats = lstatSync(through(held, name), { throwIfNoEntry: false });
+    if (stats === undefined || protection.identities.has(`${stats.dev}:${stats.ino}`)) continue;
+    entries.push(entryOf(name, stats));
+  }
+  // By code unit: the same order on every machine.
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function entryOf(name: string, stats: Stats): DirectoryEntry {
+  const kind = stats.isFile()
+    ? 'file'
+    : stats.isDirectory()
+      ? 'directory'
+      : stats.isSymbolicLink()
+        ? 'symlink'
+        : 'other';
+  return { name, kind, bytes: kind === 'file' ? stats.size : 0, modifiedAt: Math.round(stats.mtimeMs) };
+}
+
+function checkWritable(place: Place, bytes: Uint8Array): void {
+  if (place.name === '' || place.entry?.stats.isDirectory())
+    throw new CountersignError('not_a_file', `${place.name || 'the workspace'} is a folder; give the path of a file`);
+  if (place.entry !== undefined && !place.entry.stats.isFile())
+    throw new CountersignError(
+      'not_a_file',
+      `${place.name} is a device, FIFO or socket; only regular files can be written`,
+    );
+  if (bytes.length > MAX_FILE_BYTES)
+    throw new CountersignError('file_too_large', `content is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB`);
+  refuseGitControl(place.path);
+}
+
+/** Writes beside the target and renames over it, both relative to the held folder; then the folder itself is made durable. */
+async function replace(place: Place, bytes: Uint8Array, signal: AbortSignal, ifPresent?: string): Promise<void> {
+  stopIfAborted(signal);
+  const { parent, name, entry } = place;
+  const temporary = through(parent, `.countersign-${randomBytes(8).toString('hex')}.tmp`);
+  const target = through(parent, name);
+  const file = await open(
+    temporary,
+    constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW,
+    0o600,
+  ).catch((error: unknown) => {
+    if (isErrno(error, 'EACCES', 'EPERM', 'EROFS'))
+      throw new CountersignError('tool_failed', `this user may not write in ${parent.path}`, { cause: error });
+    throw error;
+  });
+  try {
+    try {
+      await file.writeFile(bytes, { signal });
+      await file.chmod(entry === undefined ? 0o666 & ~process.umask() : entry.stats.mode & 0o777);
+      if (entry !== undefined && process.getuid?.() === 0) await file.chown(entry.stats.uid, entry.stats.gid);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    stopIfAborted(signal);
+    if (ifPresent !== undefined) await checkUnchanged(place, ifPresent, signal);
+    await rename(temporary, target);
+  } catch (error) {
+    try {
+      unlinkSync(temporary);
+    } catch {
+      // Renamed, or its folder is gone; the error that led here says more.
+    }
+    throw isErrno(error, 'ABORT_ERR') ? abortedBy(signal) : error;
+  }
+  await syncFolder(through(parent));
+}
+
+/** The last look before the rename: what a person saved while the edit was prepared is not lost. */
+async function checkUnchanged({ parent, name, path }: Place, hash: string, signal: AbortSignal): Promise<void> {
+  const stats = lstatSync(through(parent, name), { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isFile()) throw changed(name, undefined);
+  const file = await open(
+    through(parent, name),
+    constants.O_RDONLY | constants.O_NOFOLLOW | (constants.O_NONBLOCK ?? 0),
+  );
+  try {
+    const present = sha256(await readAll(file, stats.size, path, signal));
+    if (present !== hash) throw changed(name, present);
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await folder.sync();
+  } catch (error) {
+    // Some file systems cannot; what they can, rename has done.
+    if (!isErrno(error, 'EINVAL', 'ENOTSUP', 'EPERM')) throw error;
+  } finally {
+    await folder.close();
+  }
+}
+
+const changed = (name: string, present: string | undefined): CountersignError =>
+  new CountersignError(
+    'file_changed',
+    present === undefined
+      ? `${name} does not exist any more; read the folder and decide anew`
+      : `${name} has other content now (sha256 ${present}); read it again and use its present hash`,
+  );

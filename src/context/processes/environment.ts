@@ -1,0 +1,55 @@
+/** The environment of commands: nothing of ours but a few names, and what the call itself asks for. */
+import { CountersignError } from '../../protocol/errors.ts';
+
+/** Names that a host command inherits from the worker, where they are set. */
+const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'] as const;
+
+/**
+ * Names that act before the command's first word does (loader, shell start-up), or that are ours. What they would do can be written
+ * in the command itself, where policy and people see it.
+ */
+const REFUSED =
+  /^(?:LD_.*|DYLD_.*|BASH_FUNC_.*|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_LOADABLES_PATH|PS4|IFS|PROMPT_COMMAND|GCONV_PATH|LOCPATH|GLIBC_TUNABLES|COUNTERSIGN_.*|TEMPORAL_.*)$/;
+
+export type Environment = Record<string, string>;
+
+/** The call's own variables, checked. Throws `invalid_arguments` with the failing name as `field`. */
+export function requestedEnvironment(env: Readonly<Record<string, string>> = {}): Environment {
+  for (const [name, value] of Object.entries(env)) {
+    const field = `/env/${name}`;
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw new CountersignError('invalid_arguments', `"${name}" is no name of an environment variable`, { field });
+    if (value.includes('\0'))
+      throw new CountersignError('invalid_arguments', `the value of ${name} holds a NUL character`, { field });
+    if (REFUSED.test(name))
+      throw new CountersignError(
+        'invalid_arguments',
+        `${name} may not be set from outside of the command; if it is needed, set it in the command itself`,
+        { field },
+      );
+  }
+  return { ...env };
+}
+
+/** Inside the sandbox: fixed values, none from the machine. */
+export const sandboxEnvironment = (path: string): Environment => ({
+  PATH: path,
+  HOME: '/tmp',
+  TMPDIR: '/tmp',
+  USER: 'user',
+  LOGNAME: 'user',
+  SHELL: '/bin/sh',
+  LANG: 'C.UTF-8',
+  TERM: 'dumb',
+  ...(process.env['TZ'] === undefined ? {} : { TZ: process.env['TZ'] }),
+});
+
+/** On the host: the allow-list of what the worker has. */
+export function hostEnvironment(): Environment {
+  const env: Environment = { TERM: 'dumb' };
+  for (const name of INHERITED) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}

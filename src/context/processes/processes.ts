@@ -1,0 +1,111 @@
+/** Commands: the `shell` handle, in the sandbox or on the host. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { CountersignError } from '../../protocol/errors.ts';
+import type { CommandLine, CommandResult, Processes } from '../../tools/tool-context.ts';
+import { withPlace, type Protection } from '../files/beneath.ts';
+import { hostEnvironment, requestedEnvironment } from './environment.ts';
+import { absentPaths, removePlanted } from './planted.ts';
+import { runProcess, type StartedProcess } from './run-process.ts';
+import { withSandbox, type SandboxOptions } from './sandbox.ts';
+
+export interface ProcessesOptions {
+  root: string;
+  protection: Protection;
+  signal: AbortSignal;
+}
+
+/** What models write is bash more often than not. */
+const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
+
+/** In bubblewrap. Everything that a command started is gone when `run` returns, and when this process dies. */
+export function sandboxProcesses({ root, protection, signal }: ProcessesOptions, options: SandboxOptions): Processes {
+  return {
+    async run({ command, cwd = '.', env, timeoutMs }) {
+      const requested = requestedEnvironment(env);
+      const folder = await workingFolderOf(cwd, root, protection);
+      const absent = absentPaths(root, protection);
+      const sandboxed = { root, protection, argv: [SHELL, '-c', command], cwd: folder, env: requested, writable: true };
+      try {
+        return await withSandbox(sandboxed, options, (plan) =>
+          runProcess({ ...plan, end: endSandbox }, timeoutMs, signal),
+        );
+      } finally {
+        await removePlanted(root, absent);
+      }
+    },
+  };
+}
+
+/** On the host, as this user. What leaves the process group and drops its environment cannot be found again; all else is ended. */
+export function hostProcesses({ root, protection, signal }: ProcessesOptions): Processes {
+  return {
+    run: async (line) => runOnHost(line, await workingFolderOf(line.cwd ?? '.', root, protection), signal),
+  };
+}
+
+export async function runOnHost(
+  { command, env, timeoutMs }: CommandLine,
+  cwd: string,
+  signal: AbortSignal,
+): Promise<CommandResult> {
+  // Marks everything that the command starts, also what makes itself independent of it.
+  const mark = `COUNTERSIGN_COMMAND=${randomBytes(12).toString('hex')}`;
+  const [name = '', value = ''] = mark.split('=');
+  const plan = {
+    file: SHELL,
+    args: ['-c', command],
+    env: { ...hostEnvironment(), ...requestedEnvironment(env), [name]: value },
+    cwd,
+  };
+  return runProcess({ ...plan, end: ({ pid }, how) => endOnHost(pid, mark, how) }, timeoutMs, signal);
+}
+
+/** The folder must be in the workspace and there; links inside are resolved. */
+export const workingFolderOf = (cwd: string, root: string, protection: Protection): Promise<string> =>
+  withPlace(cwd, { root, protection, followLast: true }, ({ path, entry }) => {
+    if (entry === undefined)
+      throw new CountersignError('file_not_found', `the folder ${cwd} does not exist`, { field: '/cwd' });
+    if (!entry.stats.isDirectory())
+      throw new CountersignError('not_a_directory', `${cwd} is not a folder`, { field: '/cwd' });
+    return path;
+  });
+
+/** The first process of the sandbox is the leader of its session: its group is asked, and with the outer process all of it falls. */
+function endSandbox({ pid, report }: StartedProcess, how: 'SIGTERM' | 'SIGKILL'): void {
+  const inner = /"child-pid": *([0-9]+)/.exec(report())?.[1];
+  if (how === 'SIGTERM' && inner !== undefined) return sendToGroup(Number(inner), how);
+  sendToGroup(pid, 'SIGKILL');
+}
+
+function endOnHost(pid: number, mark: string, how: 'SIGTERM' | 'SIGKILL'): void {
+  sendToGroup(pid, how);
+  if (process.platform !== 'linux') return;
+  for (const marked of markedProcesses(mark)) send(marked, how);
+}
+
+function markedProcesses(mark: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^[0-9]+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && environmentOf(pid).includes(mark));
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    // Ended meanwhile, or another user's.
+    return '';
+  }
+}
+
+const sendToGroup = (leader: number, signal: NodeJS.Signals): void => send(-leader, signal);
+
+function send(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch {
+    // Already gone.
+  }
+}
