@@ -7,6 +7,7 @@ import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, TASK_QUEUE, WORKFLOW } from '../prot
 import { type OpenedAnswer, SESSION_MEMO, type SessionFacts, type SessionState } from '../protocol/session.ts';
 import { connectionSettings } from '../server/connect.ts';
 import { Approvals } from './approvals.ts';
+import type { CallAudit, SessionAudit } from './audit.ts';
 import { CallHandle } from './call.ts';
 import { SessionHandle, sessionFrom } from './session.ts';
 import type { BuiltInTools } from './tool-types.ts';
@@ -134,7 +135,7 @@ export class Countersign<Tools = BuiltInTools> {
 
   /** Sessions, newest first; those that have ended too when `all`. */
   async sessions({ all = false } = {}): Promise<{ facts: SessionFacts; state: SessionState }[]> {
-    const query = `WorkflowType="${WORKFLOW.session}"${all ? '' : ' AND ExecutionStatus="Running"'}`;
+    const query = `WorkflowType="${WORKFLOW.session}"${all ? ' AND ExecutionStatus!="ContinuedAsNew"' : ' AND ExecutionStatus="Running"'}`;
     const found = [];
     try {
       for await (const info of this.#transport.client.workflow.list({ query })) {
@@ -152,6 +153,17 @@ export class Countersign<Tools = BuiltInTools> {
     const name = parseCallWorkflowId(id);
     if (!name) throw new CountersignError('call_not_found', `${JSON.stringify(id)} is no call's name: call/<session>/<call id>`);
     return new CallHandle(this.#transport, name);
+  }
+
+  /**
+   * Who asked for what, which rule or person let it, what ran, how it ended: of a call by its full name, or of a session by its id.
+   * @throws CountersignError `call_not_found`, `session_not_found`, `no_service`
+   */
+  async audit(id: string): Promise<CallAudit | SessionAudit> {
+    const { audit } = await import('./audit.ts');
+    const found = await audit(this.#transport, id);
+    const uiUrl = this.uiLink(found.kind === 'call' ? found.id : sessionWorkflowId(found.id));
+    return uiUrl === undefined ? found : { ...found, uiUrl };
   }
 
   /** Closes the connection that {@link connect} opened; a worker's own is left alone. Calls go on. */

@@ -1,5 +1,5 @@
 /** The one line by which an auditor knows a call in the Temporal UI. Written by the starter, so it proves nothing. */
-import type { JsonObject } from '../protocol/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 
 /** Arguments that name what a tool acts on, the most telling first. */
 const TELLING = ['command', 'path', 'pattern', 'url', 'query', 'to'] as const;
@@ -26,6 +26,23 @@ const SECRETS: readonly [RegExp, string][] = [
 /** Replaces what looks like a secret. Best effort, for display only. */
 export const redact = (text: string): string =>
   SECRETS.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text);
+
+const SECRET_NAME = /password|passwd|secret|token|api[-_]?key|access[-_]?key|credential|authorization/i;
+
+/** {@link redact} for every text in an object, and the whole text under a name that says what it is. */
+export function redactJson(object: JsonObject): JsonObject {
+  const entries = Object.entries(object).map(([name, value]): [string, Json] => [
+    name,
+    typeof value === 'string' && SECRET_NAME.test(name) ? '…' : redactValue(value),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function redactValue(value: Json): Json {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map(redactValue);
+  return isJsonObject(value) ? redactJson(value) : value;
+}
 
 function cut(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;

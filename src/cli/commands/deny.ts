@@ -1,0 +1,26 @@
+/** `countersign deny`: refuses a waiting call. */
+import type { Command } from 'commander';
+import { type Common, defineCommand, onAction } from '../command.ts';
+import { decide } from '../decide.ts';
+import type { Ended } from '../program.ts';
+import type { Status } from '../status.ts';
+
+interface Options extends Common {
+  reason: string;
+}
+
+const EXAMPLES = `
+countersign deny '#K3QF7M' --reason 'not on a Friday'
+
+The model is told the reason. Exit status 5 when the decision was not taken.`;
+
+export function command(ended: Ended): Command {
+  const deny = defineCommand('deny', 'Refuses a waiting call; it ends as denied.', EXAMPLES)
+    .argument('<call>', 'its full name or short code')
+    .requiredOption('--reason <text>', 'why; the model is told, and it is kept for audit');
+  return onAction(deny, ended, run);
+}
+
+async function run(reference: string, { reason, json }: Options): Promise<Status> {
+  return decide(reference, json === true, (countersign, request) => countersign.approvals.deny(request, { reason }));
+}

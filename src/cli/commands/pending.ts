@@ -1,0 +1,107 @@
+/** `countersign pending`: the calls that wait for somebody. */
+import type { Command } from 'commander';
+import type { WaitingCall } from '../../client/index.ts';
+import { type Common, defineCommand, onAction } from '../command.ts';
+import { note, print, printJson } from '../output.ts';
+import type { Ended } from '../program.ts';
+import { safeLine } from '../render/safe-text.ts';
+import { table } from '../render/table.ts';
+import { span } from '../render/time.ts';
+import { type AnyCountersign, withService } from '../service.ts';
+
+interface Options extends Common {
+  all?: boolean;
+  session?: string;
+}
+
+const EXAMPLES = `
+countersign pending
+countersign pending --all              calls that wait for corrected arguments, too
+countersign pending --json | jq -r .id`;
+
+export function command(ended: Ended): Command {
+  const pending = defineCommand('pending', 'Lists the calls that wait for an approval, newest first.', EXAMPLES)
+    .option('--all', 'also those that wait for corrected arguments')
+    .option('--session <id>', 'only those of this session itself');
+  return onAction(pending, ended, run);
+}
+
+/** Descriptions that are asked for at a time. */
+const AT_ONCE = 50;
+
+async function run({ all = false, session, json }: Options): Promise<void> {
+  await withService(async (countersign) => {
+    const calls = await countersign.approvals.pending({ all, ...(session !== undefined && { session }) });
+    if (calls.length === 0) {
+      if (!json) note('Nothing waits.');
+      return;
+    }
+    const routeOf = await routes(countersign);
+    const rows: WaitingLine[] = [];
+    for (let i = 0; i < calls.length; i += AT_ONCE) {
+      rows.push(...(await Promise.all(calls.slice(i, i + AT_ONCE).map((call) => describe(countersign, call, routeOf)))));
+    }
+    if (json) rows.forEach(printJson);
+    else printTable(rows);
+  });
+}
+
+interface WaitingLine extends Omit<WaitingCall, 'waiting'> {
+  tool: string;
+  waitingFor: 'approval' | 'correction';
+  tier?: string;
+  /** Session ids, from the call's own up to main. */
+  route: string[];
+  /** ISO 8601. */
+  since: string;
+  expiresAt: string;
+  error?: object;
+}
+
+async function describe(countersign: AnyCountersign, call: WaitingCall, routeOf: (session: string) => string[]): Promise<WaitingLine> {
+  const { waiting, ...name } = call;
+  const summary = await countersign.temporal.workflow
+    .getHandle(call.id)
+    .describe()
+    .then((description) => description.staticSummary())
+    // It may have ended since it was listed.
+    .catch(() => undefined);
+  const asked = waiting.for === 'approval';
+  return {
+    ...name,
+    tool: waiting.tool,
+    ...(summary !== undefined && { summary }),
+    waitingFor: waiting.for,
+    ...(asked && { tier: waiting.request.tier }),
+    route: routeOf(call.session),
+    since: new Date(waiting.since).toISOString(),
+    expiresAt: new Date(asked ? waiting.request.expiresAt : waiting.until).toISOString(),
+    ...(!asked && { error: { code: waiting.error.code, message: waiting.error.message } }),
+  };
+}
+
+/** The way of a request from a session to its main one, by who is whose parent. */
+async function routes(countersign: AnyCountersign): Promise<(session: string) => string[]> {
+  const parents = new Map((await countersign.sessions({ all: true })).map(({ facts }) => [facts.id, facts.parent]));
+  return (session) => {
+    const route = [session];
+    for (let above = parents.get(session); above !== undefined && !route.includes(above); above = parents.get(above)) route.push(above);
+    return route;
+  };
+}
+
+function printTable(rows: readonly WaitingLine[]): void {
+  const now = Date.now();
+  const cells = rows.map((row) => [
+    row.code ?? '(correction)',
+    safeLine(row.tool),
+    row.tier ?? '',
+    span(now - Date.parse(row.since)),
+    span(Date.parse(row.expiresAt) - now),
+    row.route.join(' → '),
+    safeLine(row.summary ?? row.id),
+  ]);
+  for (const line of table(['CODE', 'TOOL', 'TIER', 'WAITS', 'EXPIRES IN', 'SESSION', 'CALL'], cells)) print(line);
+  const [first] = rows;
+  if (first) note(`\nLook at one: countersign show ${first.code === undefined ? first.id : `'${first.code}'`}`);
+}

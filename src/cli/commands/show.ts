@@ -1,0 +1,31 @@
+/** `countersign show`: what a call asks to be approved. */
+import type { Command } from 'commander';
+import { type Common, defineCommand, onAction } from '../command.ts';
+import { print, printJson } from '../output.ts';
+import type { Ended } from '../program.ts';
+import { requestText } from '../render/request.ts';
+import { checkCallReference, withService } from '../service.ts';
+
+const EXAMPLES = `
+countersign show '#K3QF7M'
+countersign show call/build-17/push-1 --json
+
+The digest is computed here, from the arguments that are shown; what is decided on is exactly that.
+Characters that a terminal would obey or an eye would not see are shown by their numbers, as ⟨U+202E⟩.`;
+
+export function command(ended: Ended): Command {
+  const show = defineCommand('show', 'Shows what a waiting call asks to be approved, and how to decide on it.', EXAMPLES).argument(
+    '<call>',
+    'its full name or short code',
+  );
+  return onAction(show, ended, run);
+}
+
+async function run(reference: string, { json }: Common): Promise<void> {
+  checkCallReference(reference);
+  await withService(async (countersign) => {
+    const open = await countersign.approvals.show(reference);
+    if (json) printJson(open);
+    else print(requestText(open));
+  });
+}

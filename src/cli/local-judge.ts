@@ -1,0 +1,94 @@
+/** Judges calls in this process, as a worker started here would, without running anything and without a Temporal server. */
+import { join } from 'node:path';
+import type { Dependencies } from '../activities/dependencies.ts';
+import { denial, judgeCall } from '../activities/judge-call.ts';
+import type { KnownSession } from '../activities/session-reader.ts';
+import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/index.ts';
+import { type Surroundings, type ToolFacts, availability } from '../policy/index.ts';
+import { CountersignError } from '../protocol/errors.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import type { CallError, TraceStep } from '../protocol/outcome.ts';
+import type { SessionFacts } from '../protocol/session.ts';
+import type { Tier } from '../protocol/tool.ts';
+import { configDir, stateDir } from '../server/paths.ts';
+import { surroundings as lookAround } from '../server/surroundings.ts';
+import { type Tool, createCatalogue, schemaOf } from '../tools/index.ts';
+import { realFolder } from './main-session.ts';
+
+/** What `explain` answers. `tier` and `rule` are null where the call came to no rule: its tool or its arguments are wrong. */
+export interface Explanation {
+  verdict: 'run' | 'ask' | 'deny' | 'invalid';
+  tier: Tier | null;
+  rule: string | null;
+  trace: TraceStep[];
+  error?: CallError;
+}
+
+export interface ToolListing {
+  offered: Tool[];
+  missing: { name: string; reason: string }[];
+}
+
+export interface LocalJudge {
+  explain(facts: SessionFacts, call: { tool: string; arguments: JsonObject }, state?: KnownSession['state']): Promise<Explanation>;
+  tools(facts: SessionFacts): ToolListing;
+}
+
+/** @throws CountersignError `invalid_config` */
+export async function localJudge(configFile?: string): Promise<LocalJudge> {
+  const loaded = await localConfig(configFile);
+  const settings = (): LoadedConfig => loaded;
+  const protectedPaths = [stateDir(), configDir(), ...(loaded.path === undefined ? [] : [loaded.path])];
+  const surroundings = await lookAround(settings, protectedPaths);
+  const catalogue = createCatalogue();
+  const needed: Pick<Dependencies, 'catalogue' | 'settings' | 'surroundings'> = { catalogue, settings, surroundings };
+  return {
+    explain: async (facts, call, state = 'open') => {
+      const judged = await judgeCall(needed as Dependencies, { facts, state, ancestors: [] }, call);
+      if (!judged.ok) return refused(judged.error, catalogue.get(call.tool)?.tier ?? null);
+      const { verdict, tier, rule, trace } = judged.judgement;
+      return { verdict, tier, rule, trace, ...(verdict === 'deny' && { error: denial(judged.judgement) }) };
+    },
+    tools: (facts) => listTools(facts, loaded, surroundings(), catalogue.names().flatMap((name) => catalogue.get(name) ?? [])),
+  };
+}
+
+/** As preparation takes it: only the caller can mend a ValidationError, the rest is final. */
+const refused = (error: CallError, tier: Tier | null): Explanation => ({
+  verdict: error.kind === 'ValidationError' ? 'invalid' : 'deny',
+  tier,
+  rule: null,
+  trace: [],
+  error,
+});
+
+function listTools(facts: SessionFacts, { rules }: LoadedConfig, surroundings: Surroundings, tools: readonly Tool[]): ToolListing {
+  const judged = tools.map((tool) => ({ tool, ...availability(toolFacts(tool), facts, rules, surroundings) }));
+  return {
+    offered: judged.filter(({ offered }) => offered).map(({ tool }) => tool),
+    missing: judged.filter(({ offered }) => !offered).map(({ tool, reason }) => ({ name: tool.name, reason: reason ?? '' })),
+  };
+}
+
+const toolFacts = ({ name, tier, effect, groups, needs }: Tool): ToolFacts => ({ name, tier, effect, groups, needs });
+
+/** The file that the service started here would take. */
+async function localConfig(given: string | undefined): Promise<LoadedConfig> {
+  if (given !== undefined) return loadConfig(given);
+  const here = await loadConfig();
+  if (here.path !== undefined) return here;
+  try {
+    return await loadConfig(join(configDir(), CONFIG_FILE));
+  } catch (error) {
+    if (error instanceof CountersignError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return here;
+    throw error;
+  }
+}
+
+/** What a main session of the folder would be. */
+export async function folderFacts(folder: string): Promise<SessionFacts> {
+  const workspace = await realFolder(folder);
+  return { id: 'main', kind: 'main', main: 'main', depth: 0, workspace, agent: 'default', channel: 'inbox' };
+}
+
+export { schemaOf };

@@ -1,0 +1,51 @@
+/** The line by which a call's end, or what it waits for, is told to programs. */
+import type { CallHandle, Outcome, Settled } from '../client/index.ts';
+import type { CallError, OutcomeStatus } from '../protocol/outcome.ts';
+import { STATUS, type Status } from './status.ts';
+
+/** How far a call has come: `running` is said only to those who did not wait, or no longer. */
+export type Progress = Settled | { state: 'running' };
+
+export interface OutcomeLine extends Omit<Outcome, 'status'> {
+  callId: string;
+  session: string;
+  tool: string;
+  status: OutcomeStatus | 'waiting' | 'running';
+  waitingFor?: 'approval' | 'correction';
+  error?: CallError;
+  /** From the start to this answer, as this program saw it. */
+  durationMs: number;
+}
+
+export function outcomeLine(call: Pick<CallHandle, 'callId' | 'session'>, tool: string, progress: Progress, durationMs: number): OutcomeLine {
+  const name = { callId: call.callId, session: call.session, tool };
+  switch (progress.state) {
+    case 'done':
+      return { ...name, ...progress.outcome, durationMs };
+    case 'running':
+      return { ...name, status: 'running', attempts: 1, tries: 0, durationMs };
+    case 'waiting': {
+      const { waiting, seq } = progress;
+      if (waiting.for === 'approval') {
+        // Whatever was waited for before was a correction, and each of them began an attempt.
+        return { ...name, status: 'waiting', waitingFor: 'approval', attempts: seq, tries: 0, durationMs };
+      }
+      const { error, attempt } = waiting;
+      return { ...name, status: 'waiting', waitingFor: 'correction', error, attempts: attempt, tries: 0, durationMs };
+    }
+  }
+}
+
+/** `running` is what was asked for by those who don't wait, and too long for those who do. */
+export function statusOfLine({ status }: Pick<OutcomeLine, 'status'>, { waited }: { waited: boolean }): Status {
+  switch (status) {
+    case 'completed':
+      return STATUS.done;
+    case 'waiting':
+      return STATUS.waiting;
+    case 'running':
+      return waited ? STATUS.waiting : STATUS.done;
+    default:
+      return STATUS.otherwise;
+  }
+}

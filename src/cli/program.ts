@@ -1,0 +1,77 @@
+/** The list of commands. Only the one that is called is loaded; the others are known by name and summary, for help and suggestions. */
+import { Command } from 'commander';
+import { version } from './version.ts';
+import type { Status } from './status.ts';
+
+/** Hears with which status the command ended. */
+export type Ended = (status: Status) => void;
+
+interface CommandModule {
+  command(ended: Ended): Command;
+}
+
+interface Entry {
+  summary: string;
+  load(): Promise<CommandModule>;
+}
+
+const COMMANDS: Record<string, Entry> = {
+  start: { summary: 'start the service: Temporal, its UI, and the worker', load: () => import('./commands/start.ts') },
+  session: { summary: 'open, list, show and close sessions', load: () => import('./commands/session.ts') },
+  workspace: { summary: 'folders that sessions may work in', load: () => import('./commands/workspace.ts') },
+  call: { summary: 'run a tool call, or many from JSON Lines', load: () => import('./commands/call.ts') },
+  amend: { summary: 'give a call that was invalid other arguments', load: () => import('./commands/amend.ts') },
+  cancel: { summary: 'end a call', load: () => import('./commands/cancel.ts') },
+  explain: { summary: 'say what policy makes of a call, without running it', load: () => import('./commands/explain.ts') },
+  pending: { summary: 'list the calls that wait for somebody', load: () => import('./commands/pending.ts') },
+  show: { summary: 'show what a call asks to be approved', load: () => import('./commands/show.ts') },
+  approve: { summary: 'let a waiting call run', load: () => import('./commands/approve.ts') },
+  deny: { summary: 'refuse a waiting call', load: () => import('./commands/deny.ts') },
+  tools: { summary: 'what a session’s model may call', load: () => import('./commands/tools.ts') },
+  audit: { summary: 'the story of a call or a session', load: () => import('./commands/audit.ts') },
+  setup: { summary: 'prepare a Temporal cluster of your own', load: () => import('./commands/setup.ts') },
+  doctor: { summary: 'what this machine has, and how to get the rest', load: () => import('./commands/doctor.ts') },
+};
+
+export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
+
+/** Throws CommanderError, never ends the process. */
+export async function createProgram(argv: readonly string[], ended: Ended): Promise<Command> {
+  const program = new Command('countersign')
+    .description('Durable tool calls for AI agents: checked, decided by policy, countersigned by a person where dangerous, kept for audit.')
+    .option('--json', 'print JSON, and nothing else, on stdout')
+    .version(version(), '-V, --version')
+    .addHelpText('after', EXAMPLES)
+    .showHelpAfterError(false);
+  const wanted = wantedCommand(argv);
+  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+    if (name === wanted) program.addCommand((await load()).command(ended));
+    else program.addCommand(new Command(name).summary(summary).description(summary));
+  }
+  quiet(program);
+  return program;
+}
+
+/** The first word that is no option; the program's own options take no values. */
+function wantedCommand(argv: readonly string[]): string | undefined {
+  const words = argv.filter((word) => !word.startsWith('-'));
+  return words[0] === 'help' ? words[1] : words[0];
+}
+
+/** Errors are thrown and said once, in our own form. */
+function quiet(command: Command): void {
+  command.exitOverride().configureOutput({ outputError: () => undefined });
+  for (const child of command.commands) quiet(child);
+}
+
+const EXAMPLES = `
+Examples:
+  countersign start                                      in one terminal
+  countersign call list                                  in another: the main session of this folder
+  countersign call shell '{"command":"npm test"}'
+  countersign pending                                    what waits for you
+  countersign approve '#K3QF7M'
+
+Every command takes --json and explains itself with --help.
+Exit status: 0 done · 1 a call ended otherwise than completed · 2 wrong usage · 3 no service · 4 still waiting
+             5 the decision was not taken · 70 internal error · 130 interrupted`;

@@ -1,0 +1,39 @@
+/** Finds the command that is meant, loads that one only, and turns how it ends into an exit status. */
+import { CommanderError } from 'commander';
+import { CountersignError } from '../protocol/errors.ts';
+import { printError, watchStreams } from './output.ts';
+import { createProgram } from './program.ts';
+import { STATUS, type Status, reportOf, statusOf } from './status.ts';
+
+export async function run(argv: string[]): Promise<Status> {
+  watchStreams();
+  const json = asksForJson(argv);
+  let status: Status = STATUS.done;
+  try {
+    const program = await createProgram(argv, (ended) => (status = ended));
+    await program.parseAsync(argv, { from: 'user' });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError) return usage(error, json);
+    if (process.env['COUNTERSIGN_DEBUG']) console.error(error);
+    const report = reportOf(error);
+    printError(report, json);
+    return statusOf(report);
+  }
+}
+
+/** Also true where the command line cannot be read otherwise: its error then goes to stdout, as JSON. */
+export const asksForJson = (argv: readonly string[]): boolean => {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+};
+
+/** Help and version were asked for, or the command line is wrong. */
+function usage(error: CommanderError, json: boolean): Status {
+  if (error.exitCode === 0) return STATUS.done;
+  // Called without a command, commander has printed the help already.
+  if (error.code === 'commander.help') return STATUS.usage;
+  const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  printError(reportOf(new CountersignError('invalid_usage', `${message} (see countersign --help)`)), json);
+  return STATUS.usage;
+}

@@ -1,0 +1,24 @@
+/** The service's log on stderr: lines for people on a terminal, pino's JSON for everything else. */
+import { type Logger, pino } from 'pino';
+import { note, paint } from './output.ts';
+import { safeLine } from './render/safe-text.ts';
+import { clock } from './render/time.ts';
+
+interface Entry {
+  level: number;
+  time: number;
+  msg?: string;
+  error?: unknown;
+}
+
+export function serviceLog(): Logger {
+  const level = process.env['COUNTERSIGN_DEBUG'] ? 'debug' : 'info';
+  if (!process.stderr.isTTY) return pino({ level }, pino.destination(2));
+  return pino({ level }, { write: (line: string) => note(logLine(JSON.parse(line) as Entry)) });
+}
+
+export function logLine({ level, time, msg = '', error }: Entry): string {
+  const word = level >= 50 ? paint('red', 'error', process.stderr) : level >= 40 ? paint('yellow', 'warn ', process.stderr) : 'info ';
+  const why = error === undefined ? '' : `: ${typeof error === 'string' ? error : JSON.stringify(error)}`;
+  return `${paint('dim', clock(time).slice(11), process.stderr)} ${word} ${safeLine(`${msg}${why}`)}`;
+}

@@ -1,0 +1,251 @@
+/** A call's history as its story: one entry for each thing that an auditor asks about. */
+import { shortCode } from '../protocol/approval.ts';
+import type { SealedDecision } from '../protocol/approval.ts';
+import { type Amendment, CALL_MEMO, type CallInput, type ExecuteInput, type Waiting } from '../protocol/call.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import { CALL_MESSAGE } from '../protocol/names.ts';
+import type { ApprovalRecord, CallError, Execution, Outcome, Prepared, TraceStep } from '../protocol/outcome.ts';
+import type { Tier } from '../protocol/tool.ts';
+import { type HistoryEvent, localActivityOf, oneValue, summaryOf, timeOf, valueOf } from './history.ts';
+import { redactJson } from './summary.ts';
+
+interface At {
+  /** ISO 8601. */
+  at: string;
+}
+
+/** Arguments are shown with what looks like a secret replaced. */
+export type CallEntry = At &
+  (
+    | { what: 'called'; tool: string; arguments: JsonObject; by: string }
+    | { what: 'judged'; attempt: number; verdict: Prepared['verdict']; tier?: Tier; rule?: string; reason?: string; tierReasons?: string[]; trace?: TraceStep[]; policy?: string; error?: CallError }
+    | { what: 'not_judged'; attempt: number; reason: string }
+    | { what: 'asks'; code: string; digest: string; expiresAt: string; arguments: JsonObject }
+    | { what: 'needs_correction'; attempt: number; until: string; error: Pick<CallError, 'code' | 'message' | 'field'> }
+    | { what: 'amended'; attempt: number; arguments: JsonObject; by: string }
+    | ({ what: 'decided'; edited?: JsonObject; code?: string } & Omit<ApprovalRecord, 'edited'>)
+    | { what: 'executed'; try: number; worker: string; endedAt?: string; durationMs?: number; status: Execution['status'] | 'running' | 'cancelled' | 'lost'; where: 'activity' | 'preparation' | 'record'; error?: Pick<CallError, 'code' | 'message'> }
+    | { what: 'waits'; ms: number; summary: string }
+    | { what: 'cancel_requested'; by: string; reason?: string }
+    | { what: 'session_closing' }
+    | { what: 'reset'; reason: string }
+    | { what: 'ended'; status: Outcome['status'] | 'terminated' | 'failed_outside'; attempts?: number; tries?: number; error?: Pick<CallError, 'code' | 'message'> }
+  );
+
+export interface RunningTool {
+  worker: string;
+  startedAt: number;
+}
+
+/** What has to be remembered from one event to the next. */
+interface Story {
+  entries: CallEntry[];
+  attempt: number;
+  tries: number;
+  /** Of the task that told of what follows. */
+  worker: string;
+  asked: JsonObject | undefined;
+  scheduled: Map<string, { entry: Extract<CallEntry, { what: 'executed' }> }>;
+}
+
+export function callStory(events: readonly HistoryEvent[], running?: RunningTool): CallEntry[] {
+  const story: Story = { entries: [], attempt: 1, tries: 0, worker: '', asked: undefined, scheduled: new Map() };
+  for (const event of events) {
+    tellStart(story, event);
+    tellPreparation(story, event);
+    tellMessages(story, event);
+    tellWaiting(story, event);
+    tellActivity(story, event);
+    tellEnd(story, event);
+  }
+  const [open] = [...story.scheduled.values()].filter(({ entry }) => entry.status === 'running');
+  if (open && running) Object.assign(open.entry, { at: iso(running.startedAt), worker: running.worker });
+  return story.entries;
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
+const atOf = (event: HistoryEvent): string => iso(timeOf(event));
+const short = ({ code, message }: CallError): Pick<CallError, 'code' | 'message'> => ({ code, message });
+
+function tellStart(story: Story, event: HistoryEvent): void {
+  const started = event.workflowExecutionStartedEventAttributes;
+  if (started) {
+    const { tool = '', arguments: args = {} } = valueOf<Partial<CallInput>>(started.input) ?? {};
+    story.entries.push({ at: atOf(event), what: 'called', tool, arguments: redactJson(args), by: started.identity ?? '' });
+  }
+  story.worker = event.workflowTaskCompletedEventAttributes?.identity ?? story.worker;
+  const failed = event.workflowTaskFailedEventAttributes;
+  // Resets are recorded as a task that failed, which is the only trace of them.
+  if (failed?.baseRunId && failed.newRunId) story.entries.push({ at: atOf(event), what: 'reset', reason: failed.failure?.message ?? '' });
+}
+
+function tellPreparation(story: Story, event: HistoryEvent): void {
+  const local = localActivityOf(event);
+  if (local?.activity !== 'prepareCall') return;
+  const { attempt } = story;
+  const prepared = local.result as Prepared | undefined;
+  if (!prepared) return void story.entries.push({ at: iso(local.endedAt), what: 'not_judged', attempt, reason: local.failure ?? 'no answer' });
+  const judgement = 'judgement' in prepared ? prepared.judgement : undefined;
+  const { tier, rule, reason, tierReasons, trace, policy } = judgement ?? {};
+  story.entries.push({
+    at: iso(local.endedAt),
+    what: 'judged',
+    attempt,
+    verdict: prepared.verdict,
+    ...(tier !== undefined && { tier }),
+    ...(rule !== undefined && { rule }),
+    ...(reason !== undefined && { reason }),
+    ...(tierReasons !== undefined && { tierReasons }),
+    ...(trace !== undefined && { trace }),
+    ...(policy !== undefined && { policy }),
+    ...('error' in prepared && { error: prepared.error }),
+  });
+  if (prepared.verdict === 'ask') story.asked = prepared.ask.arguments;
+  if (prepared.verdict === 'run' && prepared.result) tellQuickRun(story, local.startedAt, local.endedAt, prepared.result);
+}
+
+/** A quick read runs within its preparation. */
+function tellQuickRun(story: Story, startedAt: number, endedAt: number, execution: Execution): void {
+  story.tries += 1;
+  story.entries.push({
+    at: iso(endedAt),
+    what: 'executed',
+    try: story.tries,
+    worker: story.worker,
+    endedAt: iso(endedAt),
+    durationMs: endedAt - startedAt,
+    status: execution.status,
+    where: 'preparation',
+    ...('error' in execution && { error: short(execution.error) }),
+  });
+}
+
+function tellMessages(story: Story, event: HistoryEvent): void {
+  const at = atOf(event);
+  const signal = event.workflowExecutionSignaledEventAttributes;
+  if (signal?.signalName === CALL_MESSAGE.sessionClosing) story.entries.push({ at, what: 'session_closing' });
+  if (signal?.signalName === CALL_MESSAGE.decision) {
+    const decision = valueOf<SealedDecision>(signal.input);
+    if (decision) story.entries.push(decided(at, decision));
+  }
+  const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
+  if (request?.input?.name === CALL_MESSAGE.amend) {
+    const { arguments: args = {} } = valueOf<Partial<Amendment>>(request.input.args) ?? {};
+    story.attempt += 1;
+    story.entries.push({ at, what: 'amended', attempt: story.attempt, arguments: redactJson(args), by: request.meta?.identity ?? '' });
+  }
+  const cancel = event.workflowExecutionCancelRequestedEventAttributes;
+  if (cancel) story.entries.push({ at, what: 'cancel_requested', by: cancel.identity ?? '', ...(cancel.cause && { reason: cancel.cause }) });
+}
+
+function decided(at: string, { approver, verified, decision, reason, arguments: edited, code }: SealedDecision): CallEntry {
+  return {
+    at,
+    what: 'decided',
+    approver,
+    verified,
+    decision,
+    ...(reason !== undefined && { reason }),
+    ...(edited && { edited: redactJson(edited) }),
+    ...(code !== undefined && { code }),
+  };
+}
+
+/** Timers that only end a waiting which is told of itself. */
+const EXPIRY_TIMERS: ReadonlySet<string | undefined> = new Set(['approval expires', 'correction expires']);
+
+function tellWaiting(story: Story, event: HistoryEvent): void {
+  const at = atOf(event);
+  const waiting = oneValue<Waiting>(event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[CALL_MEMO]);
+  if (waiting?.for === 'correction') {
+    const { code, message, field } = waiting.error;
+    const error = { code, message, ...(field !== undefined && { field }) };
+    story.entries.push({ at, what: 'needs_correction', attempt: waiting.attempt, until: iso(waiting.until), error });
+  }
+  if (waiting?.for === 'approval') {
+    const { digest, expiresAt } = waiting.request;
+    story.entries.push({ at, what: 'asks', code: shortCode(digest), digest, expiresAt: iso(expiresAt), arguments: redactJson(story.asked ?? {}) });
+  }
+  const timer = event.timerStartedEventAttributes;
+  const summary = summaryOf(event);
+  if (timer && !EXPIRY_TIMERS.has(summary)) {
+    const { seconds, nanos } = timer.startToFireTimeout ?? {};
+    const ms = Number((seconds ?? 0).toString()) * 1_000 + Math.round((nanos ?? 0) / 1_000_000);
+    story.entries.push({ at, what: 'waits', ms, summary: summary ?? '' });
+  }
+}
+
+function tellActivity(story: Story, event: HistoryEvent): void {
+  const scheduled = event.activityTaskScheduledEventAttributes;
+  if (scheduled?.activityType?.name === 'executeTool') {
+    const recover = valueOf<ExecuteInput>(scheduled.input)?.recover === true;
+    if (!recover) story.tries += 1;
+    const entry: Extract<CallEntry, { what: 'executed' }> = {
+      at: atOf(event),
+      what: 'executed',
+      try: story.tries,
+      worker: '',
+      status: 'running',
+      where: recover ? 'record' : 'activity',
+    };
+    story.entries.push(entry);
+    story.scheduled.set(String(event.eventId), { entry });
+  }
+  const started = event.activityTaskStartedEventAttributes;
+  const ended = endOf(event);
+  const about = story.scheduled.get(String(started?.scheduledEventId ?? ended?.scheduledEventId));
+  if (!about) return;
+  if (started) Object.assign(about.entry, { at: atOf(event), worker: started.identity ?? '' });
+  if (ended) {
+    const { status, error } = ended;
+    Object.assign(about.entry, { endedAt: atOf(event), durationMs: timeOf(event) - Date.parse(about.entry.at), status, ...(error && { error }) });
+  }
+}
+
+interface ActivityEnd {
+  scheduledEventId: unknown;
+  status: Extract<CallEntry, { what: 'executed' }>['status'];
+  error?: Pick<CallError, 'code' | 'message'>;
+}
+
+function endOf(event: HistoryEvent): ActivityEnd | undefined {
+  const completed = event.activityTaskCompletedEventAttributes;
+  if (completed) {
+    const execution = valueOf<Execution>(completed.result);
+    const error = execution && 'error' in execution ? { error: short(execution.error) } : {};
+    return { scheduledEventId: completed.scheduledEventId, status: execution?.status ?? 'completed', ...error };
+  }
+  const failed = event.activityTaskFailedEventAttributes;
+  if (failed) {
+    return { scheduledEventId: failed.scheduledEventId, status: 'failed', error: { code: 'tool_failed', message: failed.failure?.message ?? '' } };
+  }
+  const lost = event.activityTaskTimedOutEventAttributes;
+  if (lost) {
+    return { scheduledEventId: lost.scheduledEventId, status: 'lost', error: { code: 'worker_lost', message: lost.failure?.message ?? '' } };
+  }
+  const cancelled = event.activityTaskCanceledEventAttributes;
+  return cancelled ? { scheduledEventId: cancelled.scheduledEventId, status: 'cancelled' } : undefined;
+}
+
+function tellEnd(story: Story, event: HistoryEvent): void {
+  const at = atOf(event);
+  const completed = event.workflowExecutionCompletedEventAttributes;
+  if (completed) {
+    const { status = 'completed', attempts, tries, error } = valueOf<Partial<Outcome>>(completed.result) ?? {};
+    const counts = { ...(attempts !== undefined && { attempts }), ...(tries !== undefined && { tries }) };
+    story.entries.push({ at, what: 'ended', status, ...counts, ...(error && { error: short(error) }) });
+  }
+  const terminated = event.workflowExecutionTerminatedEventAttributes;
+  if (terminated) story.entries.push(outside(at, 'terminated', `${terminated.reason ?? ''} (by ${terminated.identity ?? '?'})`));
+  const failed = event.workflowExecutionFailedEventAttributes;
+  if (failed) story.entries.push(outside(at, 'failed_outside', failed.failure?.message ?? ''));
+  if (event.workflowExecutionCanceledEventAttributes) story.entries.push({ at, what: 'ended', status: 'cancelled' });
+  if (event.workflowExecutionTimedOutEventAttributes) story.entries.push(outside(at, 'failed_outside', 'the workflow timed out'));
+}
+
+const outside = (at: string, status: 'terminated' | 'failed_outside', message: string): CallEntry => ({
+  at,
+  what: 'ended',
+  status,
+  error: { code: 'outcome_unknown', message },
+});

@@ -1,0 +1,162 @@
+/** A session's story: its children and its calls in one line each, and the decisions that were taken in it. */
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { Decision, DecisionAnswer } from '../protocol/approval.ts';
+import { parseCallWorkflowId } from '../protocol/ids.ts';
+import { CALL_STATE, SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
+import type { OutcomeStatus } from '../protocol/outcome.ts';
+import type { SessionClosed, SessionFacts, SessionState } from '../protocol/session.ts';
+import { type HistoryEvent, timeOf, valueOf } from './history.ts';
+import { sessionFrom } from './session.ts';
+import { reach } from './transport.ts';
+
+/** Where a call stands, as listings know it. */
+export type CallStanding = OutcomeStatus | 'waiting' | 'running' | 'terminated';
+
+export type SessionEntry = { at: string } & (
+  | { what: 'opened'; by: string }
+  | { what: 'child'; session: string; kind: SessionFacts['kind']; state: SessionState; endedAt?: string }
+  | { what: 'call'; id: string; callId: string; tool: string; summary?: string; status: CallStanding; endedAt?: string; durationMs?: number }
+  | { what: 'close_requested'; by: string; reason: string }
+  | { what: 'closed'; reason: string; callsEnded: number }
+);
+
+/** What somebody decided, and what the session answered; `via` a signal nobody hears the answer. */
+export interface DecisionEntry {
+  at: string;
+  what: 'decision';
+  /** The call's. */
+  session: string;
+  callId: string;
+  /** The session that was told. */
+  in: string;
+  decision: Decision['decision'];
+  approver: string;
+  reason?: string;
+  edited?: true;
+  via: 'update' | 'signal';
+  answer?: DecisionAnswer['answer'];
+  message?: string;
+}
+
+/** Calls whose one-line summary is looked up; of further ones the tool's name is told. */
+const SUMMARIES = 500;
+const AT_ONCE = 20;
+
+export async function sessionStory(client: Client, facts: SessionFacts, events: readonly HistoryEvent[]): Promise<SessionEntry[]> {
+  const [calls, children] = await Promise.all([callsOf(client, facts.id), childrenOf(client, facts.id)]);
+  return [...ownEntries(events), ...children, ...calls];
+}
+
+function ownEntries(events: readonly HistoryEvent[]): SessionEntry[] {
+  return events.flatMap((event): SessionEntry[] => {
+    const at = new Date(timeOf(event)).toISOString();
+    const started = event.workflowExecutionStartedEventAttributes;
+    // Later runs are the same session, continued as new.
+    if (started && !started.continuedExecutionRunId) return [{ at, what: 'opened', by: started.identity ?? '' }];
+    const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
+    if (request?.input?.name === SESSION_MESSAGE.close) {
+      return [{ at, what: 'close_requested', by: request.meta?.identity ?? '', reason: valueOf<string>(request.input.args) ?? '' }];
+    }
+    const signal = event.workflowExecutionSignaledEventAttributes;
+    if (signal?.signalName === SESSION_MESSAGE.close) {
+      return [{ at, what: 'close_requested', by: signal.identity ?? '', reason: valueOf<string>(signal.input) ?? '' }];
+    }
+    const completed = event.workflowExecutionCompletedEventAttributes;
+    const { reason = '', callsEnded = 0 } = valueOf<Partial<SessionClosed>>(completed?.result) ?? {};
+    return completed ? [{ at, what: 'closed', reason, callsEnded }] : [];
+  });
+}
+
+/** Every decision that a session was told of, with its answer. */
+export function decisionsIn(events: readonly HistoryEvent[], session: string): DecisionEntry[] {
+  const byUpdate = new Map<string, DecisionEntry>();
+  return events.flatMap((event): DecisionEntry[] => {
+    const at = new Date(timeOf(event)).toISOString();
+    const signal = event.workflowExecutionSignaledEventAttributes;
+    if (signal?.signalName === SESSION_MESSAGE.decide) return entryOf(at, session, 'signal', valueOf<Decision>(signal.input));
+    const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
+    const request = accepted?.acceptedRequest;
+    if (request?.input?.name === SESSION_MESSAGE.decide) {
+      const entries = entryOf(at, session, 'update', valueOf<Decision>(request.input.args));
+      for (const entry of entries) byUpdate.set(accepted?.protocolInstanceId ?? '', entry);
+      return entries;
+    }
+    const completed = event.workflowExecutionUpdateCompletedEventAttributes;
+    const entry = byUpdate.get(completed?.meta?.updateId ?? '');
+    const answer = valueOf<DecisionAnswer>(completed?.outcome?.success);
+    if (entry && answer) Object.assign(entry, { answer: answer.answer, message: answer.message });
+    return [];
+  });
+}
+
+function entryOf(at: string, session: string, via: DecisionEntry['via'], decision: Decision | undefined): DecisionEntry[] {
+  if (!decision) return [];
+  const { session: of, callId, decision: what, approver, reason, arguments: edited } = decision;
+  const said = { ...(reason !== undefined && { reason }), ...(edited && { edited: true as const }) };
+  return [{ at, what: 'decision', session: of, callId, in: session, decision: what, approver, ...said, via }];
+}
+
+async function callsOf(client: Client, session: string): Promise<SessionEntry[]> {
+  const query = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.session}="${session}"`;
+  const found: WorkflowExecutionInfo[] = [];
+  await reach(async () => {
+    for await (const info of client.workflow.list({ query, pageSize: 1_000 })) found.push(info);
+  });
+  const entries: SessionEntry[] = [];
+  for (let i = 0; i < found.length; i += AT_ONCE) {
+    const batch = found.slice(i, i + AT_ONCE);
+    entries.push(...(await Promise.all(batch.map((info) => callEntry(info, i < SUMMARIES ? client : undefined)))));
+  }
+  return entries;
+}
+
+async function callEntry(info: WorkflowExecutionInfo, client: Client | undefined): Promise<SessionEntry> {
+  const { workflowId, startTime, closeTime } = info;
+  const summary = await client?.workflow.getHandle(workflowId, info.runId).describe().then(
+    (description) => description.staticSummary(),
+    // Its retention may have ended since it was listed.
+    () => undefined,
+  );
+  return {
+    at: startTime.toISOString(),
+    what: 'call',
+    id: workflowId,
+    callId: parseCallWorkflowId(workflowId)?.callId ?? workflowId,
+    tool: String(info.searchAttributes[SEARCH_ATTRIBUTE.tool]?.[0] ?? ''),
+    ...(summary !== undefined && { summary }),
+    status: standing(info),
+    ...(closeTime && { endedAt: closeTime.toISOString(), durationMs: closeTime.getTime() - startTime.getTime() }),
+  };
+}
+
+/** A call that ran without waiting and completed leaves no state in the listing. */
+function standing({ status, searchAttributes }: WorkflowExecutionInfo): CallStanding {
+  const state = searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] as CallStanding | undefined;
+  switch (status.name) {
+    case 'RUNNING':
+      return state === CALL_STATE.waiting ? 'waiting' : 'running';
+    case 'COMPLETED':
+      return state ?? 'completed';
+    case 'CANCELLED':
+      return 'cancelled';
+    default:
+      return 'terminated';
+  }
+}
+
+async function childrenOf(client: Client, session: string): Promise<SessionEntry[]> {
+  const entries = new Map<string, Extract<SessionEntry, { what: 'child' }>>();
+  await reach(async () => {
+    for await (const info of client.workflow.list({ query: `WorkflowType="${WORKFLOW.session}"` })) {
+      const child = sessionFrom(info);
+      if (child?.facts.parent !== session) continue;
+      const { id, kind } = child.facts;
+      const at = info.startTime.toISOString();
+      const known = entries.get(id);
+      // Listed once for each run, newest first: the newest says how it stands, the oldest when it was opened.
+      if (known) known.at = at;
+      else entries.set(id, { at, what: 'child', session: id, kind, state: child.state, ...(info.closeTime && { endedAt: info.closeTime.toISOString() }) });
+    }
+  });
+  return [...entries.values()];
+}

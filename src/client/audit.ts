@@ -1,0 +1,133 @@
+/**
+ * The story of a call or a session, told from Temporal's own history: there is no second record that could differ from it.
+ */
+import type { ApprovalRequest } from '../protocol/approval.ts';
+import { CountersignError } from '../protocol/errors.ts';
+import { type CallName, callWorkflowId, isSessionId, parseCallWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import { SESSION_MESSAGE } from '../protocol/names.ts';
+import type { SessionFacts, SessionState } from '../protocol/session.ts';
+import { type CallEntry, callStory } from './audit-call.ts';
+import { type DecisionEntry, type SessionEntry, decisionsIn, sessionStory } from './audit-session.ts';
+import { type HistoryEvent, readHistory, readRuns, timeOf, valueOf } from './history.ts';
+import { sessionFrom } from './session.ts';
+import { type Transport, isGone, reach } from './transport.ts';
+
+export type { CallEntry } from './audit-call.ts';
+export type { DecisionEntry, SessionEntry } from './audit-session.ts';
+
+/** A request on its way: the session that had it, and since when. */
+export interface RouteEntry {
+  /** ISO 8601. */
+  at: string;
+  what: 'routed';
+  session: string;
+}
+
+export interface CallAudit {
+  kind: 'call';
+  /** `call/<session>/<call id>`. */
+  id: string;
+  session: string;
+  callId: string;
+  runId: string;
+  /** Undefined where the session's record is gone. */
+  facts?: SessionFacts;
+  uiUrl?: string;
+  /** In the order in which things happened. */
+  entries: (CallEntry | RouteEntry | DecisionEntry)[];
+}
+
+export interface SessionAudit {
+  kind: 'session';
+  id: string;
+  facts: SessionFacts;
+  state: SessionState;
+  uiUrl?: string;
+  entries: (SessionEntry | DecisionEntry)[];
+}
+
+/**
+ * @param id a call's full name, or a session's id or workflow id
+ * @throws CountersignError `call_not_found`, `session_not_found`, `no_service`
+ */
+export async function audit(transport: Transport, id: string): Promise<CallAudit | SessionAudit> {
+  const call = parseCallWorkflowId(id);
+  if (call) return auditCall(transport, call);
+  return auditSession(transport, parseSessionWorkflowId(id) ?? id);
+}
+
+async function auditCall(transport: Transport, name: CallName): Promise<CallAudit> {
+  const id = callWorkflowId(name);
+  const events = await readHistory(transport.client, id);
+  const started = events[0]?.workflowExecutionStartedEventAttributes;
+  if (!started) throw new CountersignError('call_not_found', `There is no call ${id}. List a session's: countersign audit ${name.session}`);
+  const [known, pending] = await Promise.all([findSession(transport, name.session), runningTool(transport, id)]);
+  const story = callStory(events, pending);
+  const asked = story.some((entry) => entry.what === 'asks');
+  const above = asked ? await routeOf(transport, name, known?.facts) : [];
+  return {
+    kind: 'call',
+    id,
+    ...name,
+    runId: started.originalExecutionRunId ?? '',
+    ...(known && { facts: known.facts }),
+    entries: inOrder([...story, ...above]),
+  };
+}
+
+/** What runs at this moment stands in no event yet. */
+async function runningTool({ client }: Transport, id: string): Promise<{ worker: string; startedAt: number } | undefined> {
+  const { raw } = await reach(() => client.workflow.getHandle(id).describe());
+  const running = raw.pendingActivities?.[0];
+  const seconds = running?.lastStartedTime?.seconds;
+  if (!running || seconds == null) return undefined;
+  return { worker: running.lastWorkerIdentity ?? '', startedAt: Number(seconds.toString()) * 1_000 };
+}
+
+/** How the request went up, hop by hop, and every decision on it, also those that were not taken. */
+async function routeOf(transport: Transport, call: CallName, facts: SessionFacts | undefined): Promise<(RouteEntry | DecisionEntry)[]> {
+  const found: (RouteEntry | DecisionEntry)[] = [];
+  for (let at = facts; at !== undefined; ) {
+    const events = await readRuns(transport.client, sessionWorkflowId(at.id));
+    const session = at.id;
+    found.push(...events.flatMap((event) => hop(event, session, call)));
+    // Accepted ones stand in the call's own history, where they had their effect.
+    found.push(...decisionsIn(events, session).filter((entry) => isOf(entry, call) && entry.answer !== 'accepted'));
+    at = at.parent === undefined ? undefined : (await findSession(transport, at.parent))?.facts;
+  }
+  return found;
+}
+
+function hop(event: HistoryEvent, session: string, call: CallName): RouteEntry[] {
+  const signal = event.workflowExecutionSignaledEventAttributes;
+  if (signal?.signalName !== SESSION_MESSAGE.requestApproval) return [];
+  const request = valueOf<ApprovalRequest>(signal.input);
+  if (!request || !isOf(request, call)) return [];
+  return [{ at: new Date(timeOf(event)).toISOString(), what: 'routed', session }];
+}
+
+const isOf = (named: CallName, call: CallName): boolean => named.session === call.session && named.callId === call.callId;
+
+async function auditSession(transport: Transport, id: string): Promise<SessionAudit> {
+  const known = isSessionId(id) ? await findSession(transport, id) : undefined;
+  if (!known) throw new CountersignError('session_not_found', `There is no session ${JSON.stringify(id.slice(0, 200))}. List them: countersign session list --all`);
+  const { facts, state } = known;
+  const events = await readRuns(transport.client, sessionWorkflowId(id));
+  // Requests of a child are decided in the main session above it.
+  const holder = facts.main === id ? events : await readRuns(transport.client, sessionWorkflowId(facts.main));
+  const decisions = decisionsIn(holder, facts.main).filter((entry) => facts.main === id || entry.session === id);
+  const story = await sessionStory(transport.client, facts, events);
+  return { kind: 'session', id, facts, state, entries: inOrder([...story, ...decisions]) };
+}
+
+/** By time; what happened at the same millisecond stays in its order. */
+const inOrder = <T extends { at: string }>(entries: T[]): T[] => entries.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+
+async function findSession({ client }: Transport, id: string): Promise<{ facts: SessionFacts; state: SessionState } | undefined> {
+  try {
+    return sessionFrom(await reach(() => client.workflow.getHandle(sessionWorkflowId(id)).describe()));
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+/** Temporal's own history of a call or session, decoded as far as stories need it. */
+import type { Client } from '@temporalio/client';
+import { type Payload, defaultPayloadConverter } from '@temporalio/common';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import { isGone, reach } from './transport.ts';
+
+type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
+/** One event, in protobuf's form: exactly one of its `…Attributes` is set. */
+export type HistoryEvent = NonNullable<NonNullable<History['events']>[number]>;
+
+interface Payloads {
+  payloads?: Payload[] | null;
+}
+
+/** Events of one run, the latest unless `runId` says which; empty where there is no such workflow. */
+export async function readHistory(client: Client, workflowId: string, runId?: string): Promise<HistoryEvent[]> {
+  try {
+    return (await reach(() => client.workflow.getHandle(workflowId, runId).fetchHistory())).events ?? [];
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+/** Events of all runs of a workflow that continues as new, oldest run first. */
+export async function readRuns(client: Client, workflowId: string): Promise<HistoryEvent[]> {
+  const runs: HistoryEvent[][] = [];
+  let runId: string | undefined;
+  do {
+    const events = await readHistory(client, workflowId, runId);
+    runs.unshift(events);
+    runId = events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
+  } while (runId !== undefined);
+  return runs.flat();
+}
+
+/** The value at a place of a payload list; undefined where there is none. What is there was written by our own code. */
+export function valueOf<T>(payloads: Payloads | null | undefined, index = 0): T | undefined {
+  const payload = payloads?.payloads?.[index];
+  return payload ? defaultPayloadConverter.fromPayload<T>(payload) : undefined;
+}
+
+export const oneValue = <T>(payload: Payload | null | undefined): T | undefined =>
+  payload ? defaultPayloadConverter.fromPayload<T>(payload) : undefined;
+
+/** Milliseconds since the epoch. */
+export const timeOf = (event: HistoryEvent): number => optionalTsToMs(event.eventTime) ?? 0;
+
+export const summaryOf = (event: HistoryEvent): string | undefined => oneValue<string>(event.userMetadata?.summary);
+
+/** What a local activity's marker records: which one it was, when it ran, and what it returned. */
+export interface LocalActivity {
+  activity: string;
+  startedAt: number;
+  endedAt: number;
+  result: unknown;
+  /** Why it failed, where it did. */
+  failure?: string;
+}
+
+/** Set by the SDK's core; the marker of another kind gives undefined. */
+const LOCAL_ACTIVITY = 'core_local_activity';
+
+/** In the marker's own JSON times are plain numbers, not protobuf's. */
+interface MarkerTime {
+  seconds: number;
+  nanos: number;
+}
+
+interface MarkerData {
+  activity_type?: string;
+  complete_time?: MarkerTime | null;
+  original_schedule_time?: MarkerTime | null;
+}
+
+export function localActivityOf(event: HistoryEvent): LocalActivity | undefined {
+  const marker = event.markerRecordedEventAttributes;
+  if (marker?.markerName !== LOCAL_ACTIVITY) return undefined;
+  const data = valueOf<MarkerData>(marker.details?.['data']) ?? {};
+  const endedAt = milliseconds(data.complete_time) ?? timeOf(event);
+  const failure = marker.failure?.cause?.message ?? marker.failure?.message;
+  return {
+    activity: data.activity_type ?? '',
+    startedAt: milliseconds(data.original_schedule_time) ?? endedAt,
+    endedAt,
+    result: valueOf(marker.details?.['result']),
+    ...(failure != null && { failure }),
+  };
+}
+
+const milliseconds = (time: MarkerTime | null | undefined): number | undefined =>
+  time ? time.seconds * 1_000 + Math.floor(time.nanos / 1_000_000) : undefined;
