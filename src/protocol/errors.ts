@@ -59,6 +59,7 @@ export const ERRORS = {
   invalid_pattern: 'ExecutionError',
   command_failed: 'ExecutionError',
   sandbox_unavailable: 'ExecutionError',
+  too_many_calls: 'ExecutionError',
   tool_failed: 'ExecutionError',
   prepare_failed: 'ExecutionError',
   cancelled: 'ExecutionError',
