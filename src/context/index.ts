@@ -2,7 +2,12 @@
 export { openArtifacts } from './state/artifacts.ts';
 export { claimTry, readClaim, recordExecution, sweepClaims, type Claim, type Claimed } from './state/claims.ts';
 export { fitResult } from './output/output.ts';
-export { forgetSandboxStatus, sandboxStatus, type SandboxOptions, type SandboxStatus } from './processes/sandbox.ts';
+export {
+  forgetSandboxStatus,
+  sandboxStatus,
+  type SandboxOptions,
+  type SandboxStatus,
+} from './processes/sandbox-status.ts';
 export { canonicalPath, resolveSubjects } from './files/subjects.ts';
 export { missingHandles, openToolContext, type ShellBackend, type ToolContextOptions } from './tool-context.ts';
 export { addTrustedRoot, canonicalWorkspace, listTrustedRoots, removeTrustedRoot } from './files/trusted-roots.ts';

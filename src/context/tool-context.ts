@@ -8,7 +8,7 @@ import { openJournal } from './state/journal.ts';
 import { hostProcesses, sandboxProcesses } from './processes/processes.ts';
 import { throttledProgress } from './progress.ts';
 import { protectionOf } from './files/protected.ts';
-import type { SandboxOptions } from './processes/sandbox.ts';
+import type { SandboxOptions } from './processes/sandbox-status.ts';
 import { openSearcher } from './search/searcher.ts';
 import { openReader, openWriter } from './files/workspace.ts';
 

@@ -7,14 +7,14 @@
  * It allows what openat2's RESOLVE_BENEATH refuses and people have: absolute links that stay inside.
  *
  * Elsewhere than on Linux there is no such door to openat in Node: components are then opened by name, which a process that
- * swaps folders at the right moment can beat.
+ * swaps folders at the right moment can beat, and paths with links in them are refused.
  */
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { CountersignError } from '../../protocol/errors.ts';
 import { isErrno } from '../errno.ts';
 
 /** Opens for nothing but to hold: no device wakes, no FIFO blocks. Linux only; Node has no name for it. */
-const O_PATH = process.platform === 'linux' ? 0o10_000_000 : 0;
+export const O_PATH = process.platform === 'linux' ? 0o10_000_000 : 0;
 const HOLD = O_PATH | constants.O_NOFOLLOW | (constants.O_NONBLOCK ?? 0);
 const HOLD_DIRECTORY = HOLD | constants.O_DIRECTORY;
 
@@ -280,6 +280,11 @@ class Walk {
 
   #failed(error: unknown, path: string): CountersignError {
     if (isErrno(error, 'ENOTDIR')) return this.#notADirectory(this.#top.path);
+    if (isErrno(error, 'ELOOP'))
+      return new CountersignError(
+        'outside_workspace',
+        `${this.#shown(path)} is a symbolic link, which only Linux can follow safely; use the real path`,
+      );
     if (isErrno(error, 'EACCES', 'EPERM'))
       return new CountersignError('tool_failed', `this user may not open ${this.#shown(path)}`, { cause: error });
     return new CountersignError(

@@ -7,7 +7,8 @@ import { withPlace, type Protection } from '../files/beneath.ts';
 import { hostEnvironment, requestedEnvironment } from './environment.ts';
 import { absentPaths, removePlanted } from './planted.ts';
 import { runProcess, type StartedProcess } from './run-process.ts';
-import { withSandbox, type SandboxOptions } from './sandbox.ts';
+import { withSandbox } from './sandbox.ts';
+import type { SandboxOptions } from './sandbox-status.ts';
 
 export interface ProcessesOptions {
   root: string;

@@ -9,7 +9,8 @@ import type { CommandResult, FileReader, Searcher, SearchQuery, SearchResult } f
 import { withPlace, type Protection } from '../files/beneath.ts';
 import { parseMatches } from './ripgrep-output.ts';
 import { runProcess } from '../processes/run-process.ts';
-import { sandboxStatus, withSandbox, type SandboxOptions } from '../processes/sandbox.ts';
+import { withSandbox } from '../processes/sandbox.ts';
+import { sandboxStatus, type SandboxOptions } from '../processes/sandbox-status.ts';
 import { openReader } from '../files/workspace.ts';
 
 export interface SearcherOptions {

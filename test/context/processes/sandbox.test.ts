@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSy
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sandboxStatus } from '../../../src/context/processes/sandbox.ts';
+import { sandboxStatus } from '../../../src/context/processes/sandbox-status.ts';
 import type { ToolContextOptions } from '../../../src/context/tool-context.ts';
 import { codeOf, contextOf, eventually, factsOf, scratch, text, type Scratch } from '../support.ts';
 
