@@ -9,7 +9,7 @@ import type { ContextWith, HandleName } from './tool-context.ts';
 
 /**
  * What one call would touch, read from its arguments alone; policy judges it after paths were made canonical.
- * `argument` is the JSON pointer of the argument that says so.
+ * `argument` is the name of the argument that says so.
  */
 export type Subject =
   | { kind: 'path'; argument: string; path: string; access: 'read' | 'write' | 'delete' }

@@ -28,7 +28,7 @@ export const deleteTool = defineTool({
   groups: ['group:fs', 'group:fs-write'],
   needs: ['writer'],
   version: 1,
-  subjects: ({ path }) => [{ kind: 'path', argument: '/path', path, access: 'delete' }],
+  subjects: ({ path }) => [{ kind: 'path', argument: 'path', path, access: 'delete' }],
   summary: ({ path, recursive = false }) => `delete: ${named(path)}${recursive ? ' and all in it' : ''}`,
   async execute({ path, recursive = false }, { writer, elevated }) {
     const removed = await writer.remove(path, { recursive }).catch((error: unknown) => {

@@ -39,7 +39,7 @@ export const editTool = defineTool({
     oldText === newText
       ? { field: '/newText', message: '"newText" is the same as "oldText", so nothing would change' }
       : undefined,
-  subjects: ({ path }) => [{ kind: 'path', argument: '/path', path, access: 'write' }],
+  subjects: ({ path }) => [{ kind: 'path', argument: 'path', path, access: 'write' }],
   summary: ({ path }) => `edit: ${named(path)}`,
   async execute(args, { writer }) {
     const { path, ifHash } = args;

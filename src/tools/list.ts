@@ -27,7 +27,7 @@ export const listTool = defineTool({
   groups: ['group:fs', 'group:fs-read'],
   needs: ['files'],
   version: 1,
-  subjects: ({ path = '.' }) => [{ kind: 'path', argument: '/path', path, access: 'read' }],
+  subjects: ({ path = '.' }) => [{ kind: 'path', argument: 'path', path, access: 'read' }],
   summary: ({ path = '.' }) => `list: ${named(path)}`,
   async execute({ path = '.', offset = 1 }, { files }) {
     const folder = await files.list(path);

@@ -47,7 +47,7 @@ export const readTool = defineTool({
     (path === undefined) === (artifact === undefined)
       ? { field: '/path', message: 'give either "path" (a file) or "artifact" (a hash), one of them' }
       : undefined,
-  subjects: ({ path }) => (path === undefined ? [] : [{ kind: 'path', argument: '/path', path, access: 'read' }]),
+  subjects: ({ path }) => (path === undefined ? [] : [{ kind: 'path', argument: 'path', path, access: 'read' }]),
   summary: ({ path, artifact, offset }) =>
     `read: ${named(path ?? artifact ?? '')}${offset === undefined ? '' : ` from line ${offset}`}`,
   async execute({ path, artifact, offset = 1, limit = DEFAULT_LINES }, { files, artifacts }): Promise<ToolOutput> {

@@ -46,7 +46,7 @@ export const searchTool = defineTool({
   groups: ['group:fs', 'group:fs-read'],
   needs: ['searcher'],
   version: 1,
-  subjects: ({ path = '.' }) => [{ kind: 'path', argument: '/path', path, access: 'read' }],
+  subjects: ({ path = '.' }) => [{ kind: 'path', argument: 'path', path, access: 'read' }],
   summary: ({ pattern, path }) => `search: ${named(pattern)}${path === undefined ? '' : ` in ${named(path)}`}`,
   async execute({ limit = 100, ...query }, { searcher }) {
     const result = await searcher.search({ ...query, maxMatches: limit } satisfies SearchQuery);

@@ -78,7 +78,7 @@ export const shellTool = defineTool({
   subjects: ({ command, cwd, env, sandbox = true }) => [
     {
       kind: 'command',
-      argument: '/command',
+      argument: 'command',
       command,
       sandbox,
       ...(cwd === undefined ? {} : { cwd }),

@@ -18,7 +18,7 @@ export const statTool = defineTool({
   groups: ['group:fs', 'group:fs-read'],
   needs: ['files'],
   version: 1,
-  subjects: ({ path }) => [{ kind: 'path', argument: '/path', path, access: 'read' }],
+  subjects: ({ path }) => [{ kind: 'path', argument: 'path', path, access: 'read' }],
   summary: ({ path }) => `stat: ${named(path)}`,
   async execute({ path }, { files }) {
     const { path: canonical, kind, bytes, modifiedAt } = await files.stat(path);

@@ -26,7 +26,7 @@ export const writeTool = defineTool({
   groups: ['group:fs', 'group:fs-write'],
   needs: ['writer'],
   version: 1,
-  subjects: ({ path }) => [{ kind: 'path', argument: '/path', path, access: 'write' }],
+  subjects: ({ path }) => [{ kind: 'path', argument: 'path', path, access: 'write' }],
   summary: ({ path }) => `write: ${named(path)}`,
   async execute({ path, content, ifHash }, { writer }) {
     const bytes = textBytes(content);

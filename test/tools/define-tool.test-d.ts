@@ -21,7 +21,7 @@ const tool = defineTool({
   groups: [],
   needs: ['files'],
   version: 1,
-  subjects: (args) => [{ kind: 'path', argument: '/path', path: args.path, access: 'read' }],
+  subjects: (args) => [{ kind: 'path', argument: 'path', path: args.path, access: 'read' }],
   summary: ({ path }) => path,
   async execute(args, context) {
     proves<Equal<typeof args.path, string>>();

@@ -20,7 +20,7 @@ export async function resolveSubjects(
     } catch (error) {
       if (!(error instanceof CountersignError)) throw error;
       throw new CountersignError(error.code, error.message, {
-        field: subject.kind === 'command' ? '/cwd' : subject.argument,
+        field: subject.kind === 'command' ? '/cwd' : `/${subject.argument}`,
         cause: error,
       });
     }

@@ -7,7 +7,7 @@ import { codeOf, scratch } from '../support.ts';
 
 const pathSubject = (path: string, access: 'read' | 'write' | 'delete' = 'read'): Subject => ({
   kind: 'path',
-  argument: '/path',
+  argument: 'path',
   path,
   access,
 });
@@ -77,7 +77,7 @@ describe('paths', () => {
 it('commands have their folder resolved', async () => {
   const { workspace, outside } = scratch();
   symlinkSync(outside, join(workspace, 'out'));
-  const command = { kind: 'command', argument: '/command', command: 'ls', sandbox: true } as const;
+  const command = { kind: 'command', argument: 'command', command: 'ls', sandbox: true } as const;
   expect(await resolveSubjects([command, { ...command, cwd: 'out', env: { A: '1' } }], { workspace })).toEqual([
     { ...command, cwd: workspace, cwdInside: true, env: {} },
     { ...command, cwd: outside, cwdInside: false, env: { A: '1' } },
@@ -86,9 +86,9 @@ it('commands have their folder resolved', async () => {
 
 it('hosts are read from the URL', async () => {
   expect(
-    await resolveSubjects([{ kind: 'host', argument: '/url', url: 'https://Example.ORG:8443/x' }], { workspace: '/w' }),
+    await resolveSubjects([{ kind: 'host', argument: 'url', url: 'https://Example.ORG:8443/x' }], { workspace: '/w' }),
   ).toMatchObject([{ host: 'example.org' }]);
-  expect(
-    await codeOf(resolveSubjects([{ kind: 'host', argument: '/url', url: 'nonsense' }], { workspace: '/w' })),
-  ).toBe('invalid_arguments');
+  expect(await codeOf(resolveSubjects([{ kind: 'host', argument: 'url', url: 'nonsense' }], { workspace: '/w' }))).toBe(
+    'invalid_arguments',
+  );
 });
