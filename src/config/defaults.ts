@@ -10,7 +10,10 @@ export type ApproverConfig = NonNullable<Given<'approvals'>['approvers']>[number
 export type Limits = { [Key in keyof Required<Given<'limits'>>]: number };
 
 /** A validated configuration. Absent parts of the file have their defaults here; `agents` has `default`, `channels` has `inbox`. */
-export interface Config extends Omit<ConfigFile, 'workspaces' | 'agents' | 'channels' | 'owners' | 'shell' | 'approvals' | 'limits'> {
+export interface Config extends Omit<
+  ConfigFile,
+  'workspaces' | 'agents' | 'channels' | 'owners' | 'shell' | 'approvals' | 'limits'
+> {
   workspaces: string[];
   agents: Record<string, AgentConfig>;
   channels: Record<string, ChannelConfig>;
@@ -45,7 +48,12 @@ export function withDefaults(file: ConfigFile): Config {
     agents: { default: {}, ...file.agents },
     channels: { inbox: {}, ...file.channels },
     owners: file.owners ?? [],
-    shell: { ...DEFAULT_SHELL, ...file.shell, env: file.shell?.env ?? [], sandbox: { readOnly: file.shell?.sandbox?.readOnly ?? [] } },
+    shell: {
+      ...DEFAULT_SHELL,
+      ...file.shell,
+      env: file.shell?.env ?? [],
+      sandbox: { readOnly: file.shell?.sandbox?.readOnly ?? [] },
+    },
     approvals: {
       timeoutMs: timeoutMs ?? (timeout === undefined ? LIMITS.approvalMs : durationMs(timeout)),
       signatures: signatures ?? 'optional',

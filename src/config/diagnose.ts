@@ -1,6 +1,7 @@
 /** Where in the file something is wrong, and what was probably meant. */
 import { findNodeAtLocation, type Node } from 'jsonc-parser';
 import type { ErrorObject } from 'ajv';
+import { nearestNames } from '../tools/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
 
 export interface SourceFile {
@@ -24,7 +25,11 @@ const pathOf = (jsonPointer: string): string[] =>
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
 export function invalid(file: SourceFile, offset: number, field: string, message: string): CountersignError {
-  return new CountersignError('invalid_config', `${position(file, offset)}: ${field === '' ? '' : `${field}: `}${message}`, { field });
+  return new CountersignError(
+    'invalid_config',
+    `${position(file, offset)}: ${field === '' ? '' : `${field}: `}${message}`,
+    { field },
+  );
 }
 
 /** The node at a path; where there is none, the nearest one above it. */
@@ -37,7 +42,8 @@ export function nodeAt(root: Node, path: readonly (string | number)[]): Node {
   return root;
 }
 
-const toIndex = (part: string | number): string | number => (typeof part === 'string' && /^\d+$/.test(part) ? Number(part) : part);
+const toIndex = (part: string | number): string | number =>
+  typeof part === 'string' && /^\d+$/.test(part) ? Number(part) : part;
 
 /** The error of ajv's list that says most: the deepest, and an unknown name before what follows from it. */
 export function fromAjv(file: SourceFile, root: Node, errors: readonly ErrorObject[]): CountersignError {
@@ -61,7 +67,8 @@ const unknownName = ({ keyword, params }: ErrorObject): string | undefined => {
 };
 
 const weight = (error: ErrorObject): number =>
-  error.instancePath.split('/').length * 10 + (error.keyword === 'additionalProperties' ? 5 : error.keyword === 'anyOf' ? 1 : 3);
+  error.instancePath.split('/').length * 10 +
+  (error.keyword === 'additionalProperties' ? 5 : error.keyword === 'anyOf' ? 1 : 3);
 
 function message({ keyword, params, message: text = 'is not valid', data, instancePath }: ErrorObject): string {
   if (keyword === 'enum' && Array.isArray(params['allowedValues'])) {
@@ -71,36 +78,13 @@ function message({ keyword, params, message: text = 'is not valid', data, instan
     return `${JSON.stringify(data)} is none of ${allowed.join(', ')}${hint}${later}`;
   }
   if (keyword === 'anyOf') return 'must have exactly one of exact, glob, host, under';
-  if (keyword === 'pattern') return `${JSON.stringify(data)} does not have the right form (${String(params['pattern'])})`;
+  if (keyword === 'pattern')
+    return `${JSON.stringify(data)} does not have the right form (${String(params['pattern'])})`;
   return text;
 }
 
 /** `; did you mean "x"?` where a known name is near, else nothing. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const near = nearest(name, known);
+  const [near] = nearestNames(name, [...new Set(known)]);
   return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
 }
-
-/** The known name with the fewest edits, when no more than a third of its letters differ (at least two may). */
-export function nearest(name: string, known: readonly string[]): string | undefined {
-  const wanted = name.normalize('NFKC').toLowerCase();
-  const ranked = known
-    .map((candidate) => ({ candidate, edits: distance(wanted, candidate.toLowerCase()) }))
-    .sort((a, b) => a.edits - b.edits || a.candidate.length - b.candidate.length);
-  const best = ranked[0];
-  return best !== undefined && best.edits <= Math.max(2, Math.floor(best.candidate.length / 3)) ? best.candidate : undefined;
-}
-
-/** Levenshtein's distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}
-

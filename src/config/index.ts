@@ -1,6 +1,13 @@
 /** The configuration: one file, validated as a whole, reloaded without a restart. */
 export { configSchema, type ConfigFile } from './schema.ts';
-export { DEFAULT_LIMITS, durationMs, type AgentConfig, type ApproverConfig, type ChannelConfig, type Config, type Limits } from './defaults.ts';
+export {
+  DEFAULT_LIMITS,
+  durationMs,
+  type AgentConfig,
+  type ApproverConfig,
+  type ChannelConfig,
+  type Config,
+  type Limits,
+} from './defaults.ts';
 export { CONFIG_FILE, loadConfig, parseCases, parseConfig, type LoadedConfig } from './load.ts';
 export { watchConfig } from './watch.ts';
-export { nearest } from './diagnose.ts';

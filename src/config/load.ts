@@ -8,7 +8,7 @@ import { CountersignError } from '../protocol/errors.ts';
 import { compileRules, hashOf, type Rules } from '../policy/rules.ts';
 import { type Config, withDefaults } from './defaults.ts';
 import { fromAjv, invalid, nodeAt, pointer, type SourceFile } from './diagnose.ts';
-import { conflicts, unknownNames } from './names.ts';
+import { conflicts, deafRules, unknownNames } from './names.ts';
 import { casesSchema } from './cases-schema.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
 
@@ -47,16 +47,22 @@ export async function loadConfig(path?: string): Promise<LoadedConfig> {
 /** The configuration in a text. `fileName` is for messages only. Throws `invalid_config` as {@link loadConfig} does. */
 export function parseConfig(text: string, fileName: string): LoadedConfig {
   const { value, root, file } = readJsonc(text, fileName, validateConfig);
-  const problem = [...unknownNames(value), ...conflicts(value)][0];
-  if (problem !== undefined) throw invalid(file, nodeAt(root, problem.path).offset, pointer(problem.path), problem.message);
+  const problem = [...unknownNames(value), ...deafRules(value), ...conflicts(value)][0];
+  if (problem !== undefined)
+    throw invalid(file, nodeAt(root, problem.path).offset, pointer(problem.path), problem.message);
   return loaded(value);
 }
 
 /** Cases for `countersign policy test`: JSON with comments, a list. Throws `invalid_config` as {@link loadConfig} does. */
-export const parseCases = (text: string, fileName: string): PolicyCase[] => readJsonc(text, fileName, validateCases).value;
+export const parseCases = (text: string, fileName: string): PolicyCase[] =>
+  readJsonc(text, fileName, validateCases).value;
 
 /** A text that must be JSON with comments of a certain form. */
-function readJsonc<Value>(text: string, name: string, validate: ValidateFunction<Value>): { value: Value; root: Node; file: SourceFile } {
+function readJsonc<Value>(
+  text: string,
+  name: string,
+  validate: ValidateFunction<Value>,
+): { value: Value; root: Node; file: SourceFile } {
   const file: SourceFile = { name, text: text.replace(/^\uFEFF/, '') };
   const root = parseSource(file);
   const value: unknown = getNodeValue(root);
@@ -73,11 +79,18 @@ function parseSource(file: SourceFile): Node {
   const errors: ParseError[] = [];
   const root = parseTree(file.text, errors, { allowTrailingComma: true });
   const [first] = errors;
-  if (first !== undefined) throw invalid(file, first.offset, '', `is not valid JSON with comments (${printParseErrorCode(first.error)})`);
+  if (first !== undefined)
+    throw invalid(file, first.offset, '', `is not valid JSON with comments (${printParseErrorCode(first.error)})`);
   if (root === undefined) throw invalid(file, 0, '', 'is empty; {} is the smallest configuration');
   const twice = repeatedName(root);
   if (twice?.value === '__proto__') throw invalid(file, twice.offset, '', 'the name "__proto__" is not allowed');
-  if (twice !== undefined) throw invalid(file, twice.offset, '', `the name ${JSON.stringify(twice.value)} stands here twice; one of them would be ignored`);
+  if (twice !== undefined)
+    throw invalid(
+      file,
+      twice.offset,
+      '',
+      `the name ${JSON.stringify(twice.value)} stands here twice; one of them would be ignored`,
+    );
   return root;
 }
 

@@ -1,6 +1,8 @@
 /** Checks of what a schema can't say: that tools, groups and profiles exist, and that settings agree with each other. */
 import { BUILT_IN_GROUPS, BUILT_IN_TOOLS, isOriginName } from '../policy/catalogue.ts';
+import { nameList } from '../policy/names.ts';
 import { matchText } from '../policy/paths.ts';
+import { builtInTools } from '../tools/index.ts';
 import type { ConfigFile } from './schema.ts';
 import { didYouMean } from './diagnose.ts';
 
@@ -11,7 +13,12 @@ export interface Problem {
 
 /** Every name in the file that means nothing. */
 export function unknownNames(file: ConfigFile): Problem[] {
-  const known = [...BUILT_IN_TOOLS, ...Object.keys(BUILT_IN_GROUPS), ...Object.keys(file.groups ?? {})];
+  const known = [
+    ...BUILT_IN_TOOLS,
+    ...builtInTools.map(({ name }) => name),
+    ...Object.keys(BUILT_IN_GROUPS),
+    ...Object.keys(file.groups ?? {}),
+  ];
   return toolNames(file).flatMap(({ path, name }) => {
     const matches = name.includes('*') ? known.some((one) => matchText(name, one)) : known.includes(name);
     if (matches || isOriginName(name)) return [];
@@ -20,10 +27,62 @@ export function unknownNames(file: ConfigFile): Problem[] {
   });
 }
 
+/** Arguments in rules that none of the tools meant has, and paths that can never match: such a deny rule would deny nothing. */
+export function deafRules(file: ConfigFile): Problem[] {
+  return rulesIn(file).flatMap(({ path, rule }) => {
+    const tools = builtInTools.filter(
+      ({ name, groups }) =>
+        nameList([rule.tool], file.groups).permits({ name, groups, tier: 'read_only', effect: 'read', needs: [] }) !==
+        undefined,
+    );
+    const known = tools.flatMap(({ parameters }) => Object.keys(parameters.properties));
+    return Object.entries(rule.when ?? {}).flatMap(([argument, pattern]) => {
+      const at = [...path, 'when', argument];
+      if (tools.length > 0 && !isOriginName(rule.tool) && !rule.tool.includes('*') && !known.includes(argument)) {
+        return [
+          {
+            path: at,
+            message: `${rule.tool} has no argument ${JSON.stringify(argument)}${didYouMean(argument, known)}`,
+          },
+        ];
+      }
+      const place = 'under' in pattern ? pattern.under : 'glob' in pattern && argument === 'path' ? pattern.glob : '';
+      const far = place.startsWith('~') || place.split('/').includes('..');
+      return far
+        ? [{ path: at, message: `${JSON.stringify(place)} matches nothing: paths have no ~ and no .. here` }]
+        : [];
+    });
+  });
+}
+
 /** Settings that can't both hold. */
 export function conflicts(file: ConfigFile): Problem[] {
   const both = file.approvals?.timeout !== undefined && file.approvals.timeoutMs !== undefined;
   return both ? [{ path: ['approvals', 'timeoutMs'], message: 'give timeout or timeoutMs, not both' }] : [];
+}
+
+type Rule = NonNullable<ConfigFile['rules']>[number];
+type Sections = { rules?: Rule[] | undefined } | undefined;
+
+/** Every rule with its place. */
+function rulesIn(file: ConfigFile): { path: (string | number)[]; rule: Rule }[] {
+  const of = (path: (string | number)[], section: Sections) =>
+    (section?.rules ?? []).map((rule, index) => ({ path: [...path, 'rules', index], rule }));
+  const each = (path: string[], map: Record<string, Sections> | undefined) =>
+    Object.entries(map ?? {}).flatMap(([name, section]) => of([...path, name], section));
+  return [
+    ...of([], file),
+    ...each(['providers'], file.providers),
+    ...each(['agents'], file.agents),
+    ...Object.entries(file.agents ?? {}).flatMap(([name, agent]) => [
+      ...each(['agents', name, 'providers'], agent.providers),
+      ...of(['agents', name, 'subAgents'], agent.subAgents),
+    ]),
+    ...each(['channels'], file.channels),
+    ...each(['conversations'], file.conversations),
+    ...of(['sandbox'], file.sandbox),
+    ...of(['subAgents'], file.subAgents),
+  ];
 }
 
 const LISTS = ['allow', 'alsoAllow', 'ask', 'deny', 'ownerOnly'] as const;
@@ -34,14 +93,20 @@ const SECTIONS = ['sandbox', 'subAgents'] as const;
 interface Section {
   [key: string]: unknown;
 }
-const isSection = (value: unknown): value is Section => typeof value === 'object' && value !== null && !Array.isArray(value);
-const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []);
+const isSection = (value: unknown): value is Section =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 
 /** Every place where the file names a tool or a group, in sections of sections too. */
 function toolNames(section: Section, path: (string | number)[] = []): { path: (string | number)[]; name: string }[] {
-  const lists = LISTS.flatMap((list) => texts(section[list]).map((name, index) => ({ path: [...path, list, index], name })));
+  const lists = LISTS.flatMap((list) =>
+    texts(section[list]).map((name, index) => ({ path: [...path, list, index], name })),
+  );
   const rules = (Array.isArray(section['rules']) ? section['rules'] : []).flatMap((rule: unknown, index) =>
-    isSection(rule) && typeof rule['tool'] === 'string' ? [{ path: [...path, 'rules', index, 'tool'], name: rule['tool'] }] : [],
+    isSection(rule) && typeof rule['tool'] === 'string'
+      ? [{ path: [...path, 'rules', index, 'tool'], name: rule['tool'] }]
+      : [],
   );
   const groups = isSection(section['groups'])
     ? Object.entries(section['groups']).flatMap(([group, members]) =>
@@ -50,7 +115,9 @@ function toolNames(section: Section, path: (string | number)[] = []): { path: (s
     : [];
   const below = [
     ...SECTIONS.map((key) => [[key], section[key]] as const),
-    ...MAPS.flatMap((map) => Object.entries(isSection(section[map]) ? section[map] : {}).map(([key, value]) => [[map, key], value] as const)),
+    ...MAPS.flatMap((map) =>
+      Object.entries(isSection(section[map]) ? section[map] : {}).map(([key, value]) => [[map, key], value] as const),
+    ),
   ].flatMap(([keys, value]) => (isSection(value) ? toolNames(value, [...path, ...keys]) : []));
   return [...lists, ...rules, ...groups, ...below];
 }

@@ -7,4 +7,5 @@ export function publishedSchema(): string {
   return `${JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...configSchema }, undefined, 2)}\n`;
 }
 
-if (import.meta.main) writeFileSync(new URL('../../countersign.config.schema.json', import.meta.url), publishedSchema());
+if (import.meta.main)
+  writeFileSync(new URL('../../countersign.config.schema.json', import.meta.url), publishedSchema());

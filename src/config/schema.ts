@@ -8,10 +8,15 @@ import { PROFILE_NAMES, SHELL_APPROVALS, SHELL_BACKENDS, SHELL_SECURITIES } from
 const closed = { additionalProperties: false } as const;
 const { Optional } = Type;
 const text = (description: string) => Type.String({ minLength: 1, maxLength: 1_000, description });
-const names = (description: string) => Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { description, maxItems: 1_000 });
-const whole = (description: string, minimum: number, maximum: number) => Type.Integer({ description, minimum, maximum });
+const names = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { description, maxItems: 1_000 });
+const whole = (description: string, minimum: number, maximum: number) =>
+  Type.Integer({ description, minimum, maximum });
 const duration = (description: string) =>
-  Type.String({ description: `${description}, as a number with ms, s, m, h or d: "30m"`, pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' });
+  Type.String({
+    description: `${description}, as a number with ms, s, m, h or d: "30m"`,
+    pattern: '^[0-9]{1,9}(ms|s|m|h|d)$',
+  });
 
 /** A part that stands once in the published file, however often it is used. */
 const part = <Schema extends TSchema>(name: 'rule' | 'section', _schema: Schema, description?: string) =>
@@ -20,9 +25,17 @@ const part = <Schema extends TSchema>(name: 'rule' | 'section', _schema: Schema,
 const pattern = Type.Union(
   [
     Type.Object({ exact: Type.Unknown({ description: 'The argument is exactly this.' }) }, closed),
-    Type.Object({ glob: text('`*` any text, `?` one character; on paths `*` stays within a segment and `**` spans them.') }, closed),
+    Type.Object(
+      { glob: text('`*` any text, `?` one character; on paths `*` stays within a segment and `**` spans them.') },
+      closed,
+    ),
     Type.Object({ host: text('The host of a URL: `example.com`, or `*.example.com` for those below it.') }, closed),
-    Type.Object({ under: text('A folder, by whole segments; from the workspace, or absolute. Compared with the canonical path.') }, closed),
+    Type.Object(
+      {
+        under: text('A folder, by whole segments; from the workspace, or absolute. Compared with the canonical path.'),
+      },
+      closed,
+    ),
   ],
   { description: 'One of exact, glob, host, under.' },
 );
@@ -63,13 +76,26 @@ const safeBin = Type.Object(
 const shell = Type.Object(
   {
     backend: Optional(Type.Enum([...SHELL_BACKENDS], { description: 'Where commands run. Default: sandbox.' })),
-    security: Optional(Type.Enum([...SHELL_SECURITIES], { description: 'What runs outside of the sandbox without asking. Default: safe-bin.' })),
+    security: Optional(
+      Type.Enum([...SHELL_SECURITIES], {
+        description: 'What runs outside of the sandbox without asking. Default: safe-bin.',
+      }),
+    ),
     approval: Optional(Type.Enum([...SHELL_APPROVALS], { description: 'Who answers what would ask. Default: smart.' })),
-    safeBins: Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }), safeBin, { description: 'Programs besides the built-in ones.' })),
+    safeBins: Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }), safeBin, {
+        description: 'Programs besides the built-in ones.',
+      }),
+    ),
     maxLength: Optional(whole('Characters of a command line that are judged.', 1, 131_072)),
     maxParts: Optional(whole('Simple commands in one line.', 1, 1_000)),
     env: Optional(names('Environment variables that commands are given, by name.')),
-    sandbox: Optional(Type.Object({ readOnly: Optional(names('Folders that sandboxed commands may read besides the system.')) }, closed)),
+    sandbox: Optional(
+      Type.Object(
+        { readOnly: Optional(names('Folders that sandboxed commands may read besides the system.')) },
+        closed,
+      ),
+    ),
   },
   { ...closed, description: 'Shell calls.' },
 );
@@ -88,8 +114,15 @@ const approvals = Type.Object(
   {
     timeout: Optional(duration('How long a request waits')),
     timeoutMs: Optional(whole('How long a request waits, in milliseconds; instead of timeout.', 1, 30 * 86_400_000)),
-    signatures: Optional(Type.Enum(['optional', 'required'], { description: 'Whether decisions must be signed. Default: optional.' })),
-    approvers: Optional(Type.Array(approver, { maxItems: 1_000, description: 'Who may decide; anybody where absent and signatures are optional.' })),
+    signatures: Optional(
+      Type.Enum(['optional', 'required'], { description: 'Whether decisions must be signed. Default: optional.' }),
+    ),
+    approvers: Optional(
+      Type.Array(approver, {
+        maxItems: 1_000,
+        description: 'Who may decide; anybody where absent and signatures are optional.',
+      }),
+    ),
   },
   { ...closed, description: 'Requests for approval.' },
 );
@@ -125,7 +158,10 @@ const agent = Type.Object(
   { ...closed, description: 'A declared agent. `default` is always there.' },
 );
 
-const channel = Type.Object({ description: Optional(text('For people.')), ...sectionFields }, { ...closed, description: 'A declared channel. `inbox` is always there.' });
+const channel = Type.Object(
+  { description: Optional(text('For people.')), ...sectionFields },
+  { ...closed, description: 'A declared channel. `inbox` is always there.' },
+);
 
 const parts = { rule, section: sectionSchema } as const;
 
@@ -133,18 +169,32 @@ export const configSchema = Type.Object(
   {
     $schema: Optional(Type.String({ description: 'For editors.' })),
     ...sectionFields,
-    workspaces: Optional(names('Folders under which sessions may be opened, besides the one where the service was started.')),
-    groups: Optional(Type.Record(Type.String({ pattern: '^group:[a-z][a-z0-9_.-]{0,63}$' }), names('Tools, groups, or either with `*`.'), { description: 'Named sets of tools, `group:NAME`.' })),
+    workspaces: Optional(
+      names('Folders under which sessions may be opened, besides the one where the service was started.'),
+    ),
+    groups: Optional(
+      Type.Record(
+        Type.String({ pattern: '^group:[a-z][a-z0-9_.-]{0,63}$' }),
+        names('Tools, groups, or either with `*`.'),
+        { description: 'Named sets of tools, `group:NAME`.' },
+      ),
+    ),
     providers: Optional(sections('What every agent may do with a provider’s models.')),
-    agents: Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), agent, { description: 'Agents by name.' })),
-    channels: Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), channel, { description: 'Channels by name.' })),
+    agents: Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), agent, { description: 'Agents by name.' }),
+    ),
+    channels: Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), channel, { description: 'Channels by name.' }),
+    ),
     conversations: Optional(sections('What may be done in a conversation.')),
     sandbox: Optional(section('What may be done while the shell’s backend is the sandbox.')),
     subAgents: Optional(section('What sessions below a main session may do.')),
     owners: Optional(names('Sender ids of the owners.')),
     ownerOnly: Optional(names('Tools that only sessions of an owner may use.')),
     knownHosts: Optional(names('Hosts that calls may reach without asking; every host where absent.')),
-    protect: Optional(names('Paths in the workspace, as globs, whose change needs an approval, besides the built-in ones.')),
+    protect: Optional(
+      names('Paths in the workspace, as globs, whose change needs an approval, besides the built-in ones.'),
+    ),
     shell: Optional(shell),
     approvals: Optional(approvals),
     limits: Optional(limits),

@@ -28,7 +28,12 @@ export function availability(
 }
 
 /** The layers, then the session's kind, what the tool needs, and its owner. */
-export function availabilityFindings(tool: ToolFacts, session: JudgedSession, rules: Rules, surroundings: Surroundings): Finding[] {
+export function availabilityFindings(
+  tool: ToolFacts,
+  session: JudgedSession,
+  rules: Rules,
+  surroundings: Surroundings,
+): Finding[] {
   return [
     ...nameFindings(tool),
     ...judgeTool(tool, session, rules),
@@ -54,7 +59,12 @@ function kindFindings(tool: ToolFacts, session: JudgedSession): Finding[] {
   return [{ layer: 'availability', rule, effect: 'deny', reason, code: 'tool_unavailable' }];
 }
 
-function needFindings(tool: ToolFacts, session: JudgedSession, rules: Rules, { available, missing }: Surroundings): Finding[] {
+function needFindings(
+  tool: ToolFacts,
+  session: JudgedSession,
+  rules: Rules,
+  { available, missing }: Surroundings,
+): Finding[] {
   const out: Finding[] = [];
   if (rules.shell.backend === 'disabled' && tool.needs.includes('shell')) {
     const reason = 'shell is disabled in the configuration (shell.backend)';
@@ -66,7 +76,13 @@ function needFindings(tool: ToolFacts, session: JudgedSession, rules: Rules, { a
       out.push({ layer: 'availability', rule: `needs.${need}`, effect: 'deny', reason, code: 'missing_capability' });
     } else if (!available.has(need)) {
       const why = Object.hasOwn(missing, need) ? missing[need] : `this worker has no ${need}`;
-      out.push({ layer: 'availability', rule: `needs.${need}`, effect: 'deny', reason: `${tool.name} is not available: ${why}`, code: 'tool_unavailable' });
+      out.push({
+        layer: 'availability',
+        rule: `needs.${need}`,
+        effect: 'deny',
+        reason: `${tool.name} is not available: ${why}`,
+        code: 'tool_unavailable',
+      });
     }
   }
   return out;
@@ -79,6 +95,9 @@ function ownerFindings(tool: ToolFacts, session: JudgedSession, rules: Rules): F
   if (session.owner !== undefined && rules.owners.has(session.owner)) {
     return [{ layer: 'owner', rule, effect: 'allow', reason: `${session.owner} is a declared owner` }];
   }
-  const who = session.owner === undefined ? 'this session acts for no known sender' : `${session.owner} is no declared owner`;
-  return [{ layer: 'owner', rule, effect: 'deny', reason: `${tool.name} is for owners only; ${who}`, code: 'policy_denied' }];
+  const who =
+    session.owner === undefined ? 'this session acts for no known sender' : `${session.owner} is no declared owner`;
+  return [
+    { layer: 'owner', rule, effect: 'deny', reason: `${tool.name} is for owners only; ${who}`, code: 'policy_denied' },
+  ];
 }

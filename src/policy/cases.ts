@@ -4,7 +4,9 @@ import type { Judgement } from '../protocol/outcome.ts';
 import type { SessionFacts } from '../protocol/session.ts';
 
 /** What a case may say of its session; the rest is a main session of the default agent. */
-export type CaseSession = Partial<Pick<SessionFacts, 'kind' | 'agent' | 'channel' | 'provider' | 'group' | 'owner' | 'workspace'>>;
+export type CaseSession = Partial<
+  Pick<SessionFacts, 'kind' | 'agent' | 'channel' | 'provider' | 'group' | 'owner' | 'workspace'>
+>;
 
 export interface PolicyCase {
   name?: string;
@@ -15,7 +17,9 @@ export interface PolicyCase {
 }
 
 /** What judging a case said; `invalid` where the arguments did not fit the tool. */
-export type CaseAnswer = Pick<Judgement, 'verdict' | 'rule' | 'reason' | 'tier' | 'code'> | { verdict: 'invalid'; reason: string };
+export type CaseAnswer =
+  | Pick<Judgement, 'verdict' | 'rule' | 'reason' | 'tier' | 'code'>
+  | { verdict: 'invalid'; reason: string };
 
 export interface CaseResult {
   name: string;
@@ -37,9 +41,17 @@ export async function runPolicyCases(
   for (const [index, one] of cases.entries()) {
     const got = await Promise.resolve()
       .then(() => answer(one))
-      .catch((error: unknown): CaseAnswer => ({ verdict: 'invalid', reason: `it could not be judged: ${String(error)}` }));
+      .catch((error: unknown): CaseAnswer => ({
+        verdict: 'invalid',
+        reason: `it could not be judged: ${String(error)}`,
+      }));
     const differences = compare(one.expect, got);
-    results.push({ name: one.name ?? `${index + 1}: ${one.tool}`, passed: differences.length === 0, differences, answer: got });
+    results.push({
+      name: one.name ?? `${index + 1}: ${one.tool}`,
+      passed: differences.length === 0,
+      differences,
+      answer: got,
+    });
   }
   return results;
 }

@@ -31,7 +31,15 @@ export const PROFILES: Readonly<Record<ProfileName, readonly string[]>> = {
 };
 
 /** What a worker session may call, whatever else is configured. */
-export const WORKER_TOOLS: readonly string[] = ['read', 'list', 'stat', 'search', 'memory_search', 'web_search', 'web_fetch'];
+export const WORKER_TOOLS: readonly string[] = [
+  'read',
+  'list',
+  'stat',
+  'search',
+  'memory_search',
+  'web_search',
+  'web_fetch',
+];
 
 /** `group:mcp:SERVER` and `group:plugin:NAME`: tools that came from there, as `mcp__SERVER__TOOL` and `plugin__NAME__TOOL`. */
 export const ORIGIN_GROUP = /^group:(mcp|plugin):([A-Za-z0-9][A-Za-z0-9_.-]*|\*)$/;

@@ -15,12 +15,21 @@ type Groups = NonNullable<PolicySettings['groups']>;
 
 /** What of a valid configuration has no effect, or the opposite of the one it seems to have. */
 export function contradictions(
-  settings: PolicySettings & { approvals?: { signatures?: string | undefined; approvers?: readonly { name: string; publicKey?: string | undefined }[] | undefined } | undefined },
+  settings: PolicySettings & {
+    approvals?:
+      | {
+          signatures?: string | undefined;
+          approvers?: readonly { name: string; publicKey?: string | undefined }[] | undefined;
+        }
+      | undefined;
+  },
 ): Contradiction[] {
   const groups = settings.groups ?? {};
   return [
     ...sectionsIn(settings).flatMap(({ field, section }) => inSection(field, section, groups)),
-    ...sectionsIn(settings).flatMap(({ field, section }) => (field === '' ? [] : againstGlobal(field, section, settings, groups))),
+    ...sectionsIn(settings).flatMap(({ field, section }) =>
+      field === '' ? [] : againstGlobal(field, section, settings, groups),
+    ),
     ...ownerProblems(settings),
     ...shellProblems(settings),
     ...approvalProblems(settings.approvals),
@@ -39,7 +48,8 @@ function sectionsIn(settings: PolicySettings): { field: string; section: PolicyS
   }
   for (const [name, agent] of Object.entries(settings.agents ?? {})) {
     add(`/agents/${name}`, agent);
-    for (const [provider, section] of Object.entries(agent.providers ?? {})) add(`/agents/${name}/providers/${provider}`, section);
+    for (const [provider, section] of Object.entries(agent.providers ?? {}))
+      add(`/agents/${name}/providers/${provider}`, section);
     add(`/agents/${name}/subAgents`, agent.subAgents);
   }
   add('/sandbox', settings.sandbox);
@@ -80,7 +90,10 @@ function inSection(field: string, section: PolicySection, groups: Groups): Contr
     ask.forEach((entry, index) => {
       const tools = meant([entry], groups);
       if (tools.length > 0 && tools.every((tool) => allowed.permits(named(tool)) === undefined)) {
-        out.push({ field: `${field}/ask/${index}`, message: `${entry} is not on the allow list, so it is denied before anybody is asked` });
+        out.push({
+          field: `${field}/ask/${index}`,
+          message: `${entry} is not on the allow list, so it is denied before anybody is asked`,
+        });
       }
     });
   }
@@ -97,12 +110,24 @@ function ruleProblems(field: string, rules: readonly ArgumentRule[]): Contradict
         STRICTNESS[other.effect] > STRICTNESS[rule.effect] &&
         JSON.stringify([other.tool, Object.entries(other.when ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))]) === about,
     );
-    return stricter < 0 ? [] : [{ field: `${field}/rules/${index}`, message: `rule ${stricter} says ${rules[stricter]?.effect} of the same calls and wins` }];
+    return stricter < 0
+      ? []
+      : [
+          {
+            field: `${field}/rules/${index}`,
+            message: `rule ${stricter} says ${rules[stricter]?.effect} of the same calls and wins`,
+          },
+        ];
   });
 }
 
 /** What a section lets through that the whole configuration does not. */
-function againstGlobal(field: string, section: PolicySection, settings: PolicySettings, groups: Groups): Contradiction[] {
+function againstGlobal(
+  field: string,
+  section: PolicySection,
+  settings: PolicySettings,
+  groups: Groups,
+): Contradiction[] {
   const denied = nameList(settings.deny ?? [], groups);
   const allowed = settings.allow === undefined ? undefined : nameList(settings.allow, groups);
   return (['allow', 'alsoAllow'] as const).flatMap((key) =>
@@ -110,7 +135,8 @@ function againstGlobal(field: string, section: PolicySection, settings: PolicySe
       const tools = meant([entry], groups);
       if (tools.length === 0) return [];
       const place = `${field}/${key}/${index}`;
-      if (tools.every((tool) => denied.restricts(named(tool)) !== undefined)) return [{ field: place, message: `${entry} is denied for everybody; a section can only narrow` }];
+      if (tools.every((tool) => denied.restricts(named(tool)) !== undefined))
+        return [{ field: place, message: `${entry} is denied for everybody; a section can only narrow` }];
       if (allowed !== undefined && tools.every((tool) => allowed.permits(named(tool)) === undefined)) {
         return [{ field: place, message: `${entry} is not on the global allow list; a section can only narrow` }];
       }
@@ -127,14 +153,21 @@ function ownerProblems({ ownerOnly, owners }: PolicySettings): Contradiction[] {
 function shellProblems({ shell = {} }: PolicySettings): Contradiction[] {
   const out: Contradiction[] = [];
   if (shell.approval === 'auto' && (shell.backend ?? 'sandbox') === 'sandbox') {
-    out.push({ field: '/shell/approval', message: 'auto has no effect with the sandbox: inside nothing asks, outside is elevated, which always asks' });
+    out.push({
+      field: '/shell/approval',
+      message: 'auto has no effect with the sandbox: inside nothing asks, outside is elevated, which always asks',
+    });
   }
   if (shell.security === 'full' && (shell.backend ?? 'sandbox') === 'sandbox') {
-    out.push({ field: '/shell/security', message: 'full has no effect with the sandbox: commands outside of it stay elevated' });
+    out.push({
+      field: '/shell/security',
+      message: 'full has no effect with the sandbox: commands outside of it stay elevated',
+    });
   }
   for (const [program, bin] of Object.entries(shell.safeBins ?? {})) {
     const field = `/shell/safeBins/${program}`;
-    if (shell.security === 'paranoid' || shell.security === 'full') out.push({ field, message: `safeBins are not used with security ${shell.security}` });
+    if (shell.security === 'paranoid' || shell.security === 'full')
+      out.push({ field, message: `safeBins are not used with security ${shell.security}` });
     if (bin.subcommands === undefined && (INTERPRETERS.has(program) || WRAPPERS.has(program))) {
       out.push({ field, message: `${program} runs whatever it is given; name its subcommands` });
     }
@@ -142,15 +175,32 @@ function shellProblems({ shell = {} }: PolicySettings): Contradiction[] {
   return out;
 }
 
-function approvalProblems(approvals: { signatures?: string | undefined; approvers?: readonly { name: string; publicKey?: string | undefined }[] | undefined } = {}): Contradiction[] {
+function approvalProblems(
+  approvals: {
+    signatures?: string | undefined;
+    approvers?: readonly { name: string; publicKey?: string | undefined }[] | undefined;
+  } = {},
+): Contradiction[] {
   const approvers = approvals.approvers ?? [];
   const names = approvers.map(({ name }) => name.toLowerCase());
   const twice = approvers.findIndex(({ name }, index) => names.indexOf(name.toLowerCase()) !== index);
   return [
     ...(approvals.signatures === 'required' && !approvers.some(({ publicKey }) => publicKey !== undefined)
-      ? [{ field: '/approvals/signatures', message: 'signatures are required, but no approver has a publicKey: nobody can approve' }]
+      ? [
+          {
+            field: '/approvals/signatures',
+            message: 'signatures are required, but no approver has a publicKey: nobody can approve',
+          },
+        ]
       : []),
-    ...(twice < 0 ? [] : [{ field: `/approvals/approvers/${twice}`, message: `there is another approver called ${approvers[twice]?.name}` }]),
+    ...(twice < 0
+      ? []
+      : [
+          {
+            field: `/approvals/approvers/${twice}`,
+            message: `there is another approver called ${approvers[twice]?.name}`,
+          },
+        ]),
   ];
 }
 

@@ -47,10 +47,17 @@ function tierFinding(tier: Tier): Finding {
 }
 
 /** Deny wins, then ask; a call that was raised to elevated asks. */
-function conclude(toolTier: Tier, findings: readonly Finding[], policy: string, command: string | undefined): Judgement {
+function conclude(
+  toolTier: Tier,
+  findings: readonly Finding[],
+  policy: string,
+  command: string | undefined,
+): Judgement {
   const tier = findings.reduce((highest, finding) => higherTier(highest, finding.tier ?? toolTier), toolTier);
   const denied = findings.find((finding) => finding.effect === 'deny');
-  const asked = findings.find((finding) => finding.effect === 'ask' || (finding.effect === 'raise' && finding.tier === 'elevated'));
+  const asked = findings.find(
+    (finding) => finding.effect === 'ask' || (finding.effect === 'raise' && finding.tier === 'elevated'),
+  );
   const deciding = denied ?? asked ?? findings.findLast((finding) => finding.effect === 'allow');
   if (deciding === undefined) throw new Error('no rule spoke');
   const verdict = denied ? 'deny' : asked ? 'ask' : 'run';
@@ -62,7 +69,12 @@ function conclude(toolTier: Tier, findings: readonly Finding[], policy: string, 
     rule,
     reason,
     trace: [
-      ...findings.map((finding) => ({ layer: finding.layer, rule: finding.rule, effect: finding.effect, reason: finding.reason })),
+      ...findings.map((finding) => ({
+        layer: finding.layer,
+        rule: finding.rule,
+        effect: finding.effect,
+        reason: finding.reason,
+      })),
       { layer: 'verdict', rule, effect, reason },
     ],
     tierReasons: findings.filter((finding) => finding.effect === 'raise').map((finding) => finding.reason),

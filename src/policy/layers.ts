@@ -18,7 +18,10 @@ export const LAYERS = [
 export type Layer = (typeof LAYERS)[number];
 
 /** Which sections speak in which layer for this session. */
-export function sectionsOf(session: JudgedSession, rules: Rules): { layer: Layer; section: CompiledSection; part: 'profile' | 'lists' | 'all' }[] {
+export function sectionsOf(
+  session: JudgedSession,
+  rules: Rules,
+): { layer: Layer; section: CompiledSection; part: 'profile' | 'lists' | 'all' }[] {
   const providers = sectionsFor(rules.providers, session.provider);
   const agent = rules.agents.get(session.agent);
   const channel = session.channel ?? session.origin;
@@ -30,7 +33,8 @@ export function sectionsOf(session: JudgedSession, rules: Rules): { layer: Layer
   ];
   if (agent !== undefined) {
     out.push({ layer: 'agent', section: agent.section, part: 'all' });
-    for (const section of sectionsFor(agent.providers, session.provider)) out.push({ layer: 'agent by provider', section, part: 'all' });
+    for (const section of sectionsFor(agent.providers, session.provider))
+      out.push({ layer: 'agent by provider', section, part: 'all' });
   }
   for (const section of [
     ...sectionsFor(rules.channels, channel ?? undefined),
@@ -38,7 +42,8 @@ export function sectionsOf(session: JudgedSession, rules: Rules): { layer: Layer
   ]) {
     out.push({ layer: 'group', section, part: 'all' });
   }
-  if (rules.sandbox !== undefined && rules.shell.backend === 'sandbox') out.push({ layer: 'sandbox', section: rules.sandbox, part: 'all' });
+  if (rules.sandbox !== undefined && rules.shell.backend === 'sandbox')
+    out.push({ layer: 'sandbox', section: rules.sandbox, part: 'all' });
   if (session.depth > 0 || session.kind !== 'main') {
     for (const section of [rules.subAgents, agent?.subAgents]) {
       if (section !== undefined) out.push({ layer: 'sub-agent', section, part: 'all' });
@@ -67,7 +72,14 @@ function profileFinding(layer: Layer, tool: ToolFacts, { path, profile }: Compil
   const rule = `${place(path)}profile "${profile.name}"`;
   const entry = profile.tools.permits(tool);
   if (entry === undefined) return [deny(layer, rule, `the profile ${profile.name} does not have ${tool.name}`)];
-  return [{ layer, rule, effect: 'allow', reason: `the profile ${profile.name} has ${tool.name}${entry === tool.name ? '' : ` (${entry})`}` }];
+  return [
+    {
+      layer,
+      rule,
+      effect: 'allow',
+      reason: `the profile ${profile.name} has ${tool.name}${entry === tool.name ? '' : ` (${entry})`}`,
+    },
+  ];
 }
 
 function listFindings(layer: Layer, tool: ToolFacts, section: CompiledSection): Finding[] {
@@ -78,10 +90,17 @@ function listFindings(layer: Layer, tool: ToolFacts, section: CompiledSection): 
   if (section.allow !== undefined) {
     const allowed = section.allow.permits(tool);
     if (allowed === undefined) out.push(deny(layer, `${at}allow`, `${tool.name} is not on the allow list`));
-    else out.push({ layer, rule: `${at}allow "${allowed}"`, effect: 'allow', reason: `${tool.name} is on the allow list` });
+    else
+      out.push({
+        layer,
+        rule: `${at}allow "${allowed}"`,
+        effect: 'allow',
+        reason: `${tool.name} is on the allow list`,
+      });
   }
   const asked = section.ask?.restricts(tool);
-  if (asked !== undefined) out.push({ layer, rule: `${at}ask "${asked}"`, effect: 'ask', reason: `${tool.name} needs an approval here` });
+  if (asked !== undefined)
+    out.push({ layer, rule: `${at}ask "${asked}"`, effect: 'ask', reason: `${tool.name} needs an approval here` });
   return out;
 }
 
@@ -104,4 +123,10 @@ export function ruleMatches({ tool, patterns, rule }: CompiledRule, call: CallFa
 }
 
 const place = (path: string): string => (path === '' ? '' : `${path}.`);
-const deny = (layer: string, rule: string, reason: string): Finding => ({ layer, rule, effect: 'deny', reason, code: 'policy_denied' });
+const deny = (layer: string, rule: string, reason: string): Finding => ({
+  layer,
+  rule,
+  effect: 'deny',
+  reason,
+  code: 'policy_denied',
+});

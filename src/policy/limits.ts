@@ -25,11 +25,17 @@ export interface LimitProblem {
 export function toolOverLimit(name: string, schema: object, limits: ToolLimitSettings): LimitProblem | undefined {
   const count = Object.keys(record(record(schema)?.['properties']) ?? {}).length;
   if (count > limits.parameters) {
-    return { field: '/properties', message: `${name} has ${count} parameters; at most ${limits.parameters} are allowed (limits.parameters)` };
+    return {
+      field: '/properties',
+      message: `${name} has ${count} parameters; at most ${limits.parameters} are allowed (limits.parameters)`,
+    };
   }
   const depth = schemaDepth(schema);
   if (depth <= limits.schemaDepth) return undefined;
-  return { field: '', message: `the schema of ${name} is ${depth} levels deep; at most ${limits.schemaDepth} are allowed (limits.schemaDepth)` };
+  return {
+    field: '',
+    message: `the schema of ${name} is ${depth} levels deep; at most ${limits.schemaDepth} are allowed (limits.schemaDepth)`,
+  };
 }
 
 const record = (value: unknown): Record<string, unknown> | undefined =>
@@ -39,15 +45,25 @@ const record = (value: unknown): Record<string, unknown> | undefined =>
 function schemaDepth(schema: unknown, level = 1): number {
   const node = record(schema);
   if (node === undefined || level > 64) return level - 1;
-  const below = [...Object.values(record(node['properties']) ?? {}), ...Object.values(record(node['patternProperties']) ?? {}), node['items'], node['additionalProperties']];
-  const besides = ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (Array.isArray(node[key]) ? (node[key] as unknown[]) : []));
+  const below = [
+    ...Object.values(record(node['properties']) ?? {}),
+    ...Object.values(record(node['patternProperties']) ?? {}),
+    node['items'],
+    node['additionalProperties'],
+  ];
+  const besides = ['anyOf', 'oneOf', 'allOf'].flatMap((key) =>
+    Array.isArray(node[key]) ? (node[key] as unknown[]) : [],
+  );
   const nests = below.filter((one) => isContainer(one)).map((one) => schemaDepth(one, level + 1));
   return Math.max(level, ...nests, ...besides.map((one) => schemaDepth(one, level)));
 }
 
 function isContainer(schema: unknown): boolean {
   const node = record(schema);
-  return node !== undefined && ['properties', 'items', 'patternProperties', 'anyOf', 'oneOf', 'allOf'].some((key) => Object.hasOwn(node, key));
+  return (
+    node !== undefined &&
+    ['properties', 'items', 'patternProperties', 'anyOf', 'oneOf', 'allOf'].some((key) => Object.hasOwn(node, key))
+  );
 }
 
 /** Checks a call's arguments. Undefined when they are within the limits. */
@@ -56,10 +72,16 @@ export function argumentsOverLimit(args: JsonObject, limits: ArgumentLimitSettin
     if (typeof value === 'string') return textOverLimit(value, field, limits.stringBytes);
     if (typeof value !== 'object' || value === null) return undefined;
     if (depth > limits.argumentDepth) {
-      return { field, message: `arguments are nested deeper than ${limits.argumentDepth} levels (limits.argumentDepth)` };
+      return {
+        field,
+        message: `arguments are nested deeper than ${limits.argumentDepth} levels (limits.argumentDepth)`,
+      };
     }
     if (Array.isArray(value) && value.length > limits.arrayItems) {
-      return { field, message: `a list of ${value.length} elements; at most ${limits.arrayItems} are allowed (limits.arrayItems)` };
+      return {
+        field,
+        message: `a list of ${value.length} elements; at most ${limits.arrayItems} are allowed (limits.arrayItems)`,
+      };
     }
     for (const [key, one] of Object.entries(value)) {
       const found = visit(one, `${field}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1);
@@ -72,5 +94,7 @@ export function argumentsOverLimit(args: JsonObject, limits: ArgumentLimitSettin
 
 function textOverLimit(text: string, field: string, limit: number): LimitProblem | undefined {
   const bytes = text.length > limit / 3 ? Buffer.byteLength(text) : 0;
-  return bytes > limit ? { field, message: `a text of ${bytes} bytes; at most ${limit} are allowed (limits.stringBytes)` } : undefined;
+  return bytes > limit
+    ? { field, message: `a text of ${bytes} bytes; at most ${limit} are allowed (limits.stringBytes)` }
+    : undefined;
 }

@@ -21,38 +21,59 @@ export interface NameList {
   restricts(tool: ToolFacts): string | undefined;
 }
 
-const fold = (name: string): string => name.toLowerCase().replaceAll('-', '_');
-const same = (name: string): string => name;
+/** One way of comparing names, with the built-in groups of every built-in tool in it. */
+interface Comparison {
+  form(name: string): string;
+  groups: ReadonlyMap<string, readonly string[]>;
+}
+
+const EXACT = comparison((name) => name);
+const FOLDED = comparison((name) => name.toLowerCase().replaceAll('-', '_'));
+
+function comparison(form: (name: string) => string): Comparison {
+  const groups = new Map<string, string[]>();
+  for (const [group, members] of Object.entries(BUILT_IN_GROUPS)) {
+    for (const member of members) groups.set(form(member), [...(groups.get(form(member)) ?? []), form(group)]);
+  }
+  return { form, groups };
+}
 
 export function nameList(entries: readonly string[], userGroups: Groups = {}): NameList {
   const expanded = expand(entries, userGroups);
-  const matcher = (form: (name: string) => string) => {
-    const patterns = expanded.map(({ entry, pattern }) => ({ entry, pattern: form(pattern), group: pattern.startsWith('group:') }));
-    return (tool: ToolFacts): string | undefined => {
-      const name = form(tool.name);
-      const groups = groupsOf(tool, form);
-      return patterns.find((one) => (one.group ? groups.some((group) => matchText(one.pattern, group)) : matchText(one.pattern, name)))
-        ?.entry;
-    };
+  return { entries, permits: matcher(expanded, EXACT), restricts: matcher(expanded, FOLDED) };
+}
+
+function matcher(expanded: readonly Entry[], comparing: Comparison): (tool: ToolFacts) => string | undefined {
+  const patterns = expanded.map(({ entry, pattern }) => ({ entry, pattern: comparing.form(pattern) }));
+  const names = patterns.filter(({ pattern }) => !pattern.startsWith('group:'));
+  const groups = patterns.filter(({ pattern }) => pattern.startsWith('group:'));
+  return (tool) => {
+    const name = comparing.form(tool.name);
+    const byName = names.find(({ pattern }) => matchText(pattern, name));
+    if (byName !== undefined || groups.length === 0) return byName?.entry;
+    const memberships = groupsOf(tool, comparing);
+    return groups.find(({ pattern }) => memberships.some((group) => matchText(pattern, group)))?.entry;
   };
-  return { entries, permits: matcher(same), restricts: matcher(fold) };
 }
 
 /** The groups of a tool: its own file's, the catalogue's and that of where it came from. */
-function groupsOf(tool: ToolFacts, form: (name: string) => string): string[] {
-  const name = form(tool.name);
-  const found = new Set(tool.groups.map(form));
-  for (const [group, members] of Object.entries(BUILT_IN_GROUPS)) {
-    if (members.some((member) => form(member) === name)) found.add(form(group));
-  }
+function groupsOf(tool: ToolFacts, { form, groups }: Comparison): string[] {
   const origin = originGroup(tool.name);
-  if (origin !== undefined) found.add(form(origin));
-  return [...found];
+  return [
+    ...tool.groups.map(form),
+    ...(groups.get(form(tool.name)) ?? []),
+    ...(origin === undefined ? [] : [form(origin)]),
+  ];
+}
+
+interface Entry {
+  entry: string;
+  pattern: string;
 }
 
 /** Adds the members of groups that users named; groups may name groups, each is gone into once. */
-function expand(entries: readonly string[], userGroups: Groups): { entry: string; pattern: string }[] {
-  const out: { entry: string; pattern: string }[] = [];
+function expand(entries: readonly string[], userGroups: Groups): Entry[] {
+  const out: Entry[] = [];
   const visit = (entry: string, pattern: string, seen: ReadonlySet<string>): void => {
     out.push({ entry, pattern });
     if (!pattern.startsWith('group:')) return;

@@ -21,7 +21,12 @@ const IGNORABLE = /[\u00AD\u034F\u200B-\u200F\u202A-\u202E\u2060-\u2064\u206A-\u
 
 /** A segment as the most forgiving file system in use would read it: no case, no invisible characters, no trailing dots, streams or 8.3 names. */
 export function foldSegment(segment: string): string {
-  const plain = segment.normalize('NFKC').replace(IGNORABLE, '').toLowerCase().replace(/:.*$/s, '').replace(/[. ]+$/, '');
+  const plain = segment
+    .normalize('NFKC')
+    .replace(IGNORABLE, '')
+    .toLowerCase()
+    .replace(/:.*$/s, '')
+    .replace(/[. ]+$/, '');
   return plain === 'git~1' ? '.git' : plain;
 }
 
@@ -30,7 +35,9 @@ export function foldSegment(segment: string): string {
  * Compiled to segment matchers rather than one expression, so that no pattern can take exponential time.
  */
 export function pathGlob(glob: string): (path: readonly string[]) => boolean {
-  const alternatives = braces(glob).map((one) => segments(one).map((part) => (part === '**' ? undefined : segmentMatcher(part))));
+  const alternatives = braces(glob).map((one) =>
+    segments(one).map((part) => (part === '**' ? undefined : segmentMatcher(part))),
+  );
   return (path) => alternatives.some((pattern) => matchSegments(pattern, path));
 }
 
@@ -61,7 +68,7 @@ export function matchText(pattern: string, text: string): boolean {
   let p = 0;
   let star = -1;
   let mark = 0;
-  for (let t = 0; t < text.length; ) {
+  for (let t = 0; t < text.length;) {
     if (p < pattern.length && pattern[p] !== '*' && (pattern[p] === '?' || pattern[p] === text[t])) {
       p += 1;
       t += 1;
@@ -79,10 +86,23 @@ export function matchText(pattern: string, text: string): boolean {
   return p === pattern.length;
 }
 
+/** Whether a pattern of {@link matchText} may match somewhere in a text: its literal pieces occur one after the other. */
+export function occursIn(pattern: string, text: string): boolean {
+  let from = 0;
+  for (const piece of pattern.split(/[*?]+/)) {
+    const at = text.indexOf(piece, from);
+    if (at < 0) return false;
+    from = at + piece.length;
+  }
+  return true;
+}
+
 /** `{a,b}` written out; not nested. */
 function braces(glob: string): string[] {
   const match = /\{([^{}]*)\}/.exec(glob);
   if (match === null) return [glob];
   const [whole, inner = ''] = match;
-  return inner.split(',').flatMap((one) => braces(glob.slice(0, match.index) + one + glob.slice(match.index + whole.length)));
+  return inner
+    .split(',')
+    .flatMap((one) => braces(glob.slice(0, match.index) + one + glob.slice(match.index + whole.length)));
 }

@@ -1,8 +1,8 @@
 /** Argument rules: does a pattern match what a call's argument means? Paths are compared canonical, never as the model put them. */
 import type { Json } from '../protocol/json.ts';
-import { commandForms } from './shell/forms.ts';
+import { commandReadings } from './shell/forms.ts';
 import { hostMatches, hostOf } from './hosts.ts';
-import { isUnder, matchText, pathGlob, segments } from './paths.ts';
+import { isUnder, matchText, occursIn, pathGlob, segments } from './paths.ts';
 import type { ArgumentPattern, ArgumentRule } from './settings.ts';
 import type { CallFacts, ResolvedSubject } from './types.ts';
 
@@ -16,7 +16,8 @@ export type CompiledPattern = (call: CallFacts, sense: Sense) => boolean;
 
 export function compilePattern(argument: string, pattern: ArgumentPattern): CompiledPattern {
   if ('exact' in pattern) return exactPattern(argument, pattern.exact);
-  if ('host' in pattern) return (call, sense) => holds(hostsIn(call, argument), sense, (host) => hostMatches(host, pattern.host));
+  if ('host' in pattern)
+    return (call, sense) => holds(hostsIn(call, argument), sense, (host) => hostMatches(host, pattern.host));
   if ('under' in pattern) return underPattern(argument, pattern.under);
   return globPattern(argument, pattern.glob);
 }
@@ -45,13 +46,14 @@ function cwdIn(call: CallFacts, argument: string): string[] {
 function hostsIn(call: CallFacts, argument: string): string[] {
   const subjects = call.subjects.flatMap((one) => (one.kind === 'host' && one.argument === argument ? [one.host] : []));
   if (subjects.length > 0) return subjects;
-  const value = own(call, argument);
-  const host = typeof value === 'string' ? hostOf(value) : undefined;
-  return host === undefined ? [] : [host];
+  // What is no URL has no host, which no pattern but `*` matches.
+  return textsIn(call, argument).map((text) => hostOf(text) ?? '');
 }
 
 const isSingle = (call: CallFacts, argument: string): boolean =>
-  call.subjects.some((subject) => subject.kind === 'command' && subject.argument === argument && subject.single === true);
+  call.subjects.some(
+    (subject) => subject.kind === 'command' && subject.argument === argument && subject.single === true,
+  );
 
 /** Texts of an argument, each element of a list for itself. */
 function textsIn(call: CallFacts, argument: string): string[] {
@@ -70,7 +72,8 @@ function exactPattern(argument: string, wanted: unknown): CompiledPattern {
     const value = own(call, argument);
     if (value !== undefined && JSON.stringify(value) === canonical) return true;
     if (sense === 'permit' || typeof wanted !== 'string') return false;
-    return commandForms(call, argument).some((form) => form === wanted);
+    const { forms, complete } = commandReadings(call, argument);
+    return forms.includes(wanted) || (!complete && forms.some((form) => form.includes(wanted)));
   };
 }
 
@@ -88,8 +91,10 @@ function globPattern(argument: string, glob: string): CompiledPattern {
     }
     const cwd = cwdIn(call, argument);
     if (cwd.length > 0) return holds(cwd, sense, (path) => byPath(segments(path)));
-    const forms = commandForms(call, argument);
-    if (forms.length > 0 && sense === 'restrict') return forms.some((form) => matchText(folded, form.toLowerCase()));
+    const { forms, folded: readings, complete } = commandReadings(call, argument);
+    if (forms.length > 0 && sense === 'restrict') {
+      return readings.some((form) => (complete ? matchText(folded, form) : occursIn(folded, form)));
+    }
     // `npm *` must not allow `npm test; rm -rf ~`: the shell layer asks an allow rule about each simple command.
     if (forms.length > 0 && !isSingle(call, argument)) return false;
     return holds(textsIn(call, argument), sense, (text) => matchText(glob, text));
@@ -114,4 +119,5 @@ function underPattern(argument: string, prefix: string): CompiledPattern {
   };
 }
 
-const takesWhole = (call: CallFacts, path: PathSubject): boolean => path.access === 'delete' || call.tool.name === 'search';
+const takesWhole = (call: CallFacts, path: PathSubject): boolean =>
+  path.access === 'delete' || call.tool.name === 'search';

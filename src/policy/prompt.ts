@@ -20,7 +20,9 @@ const TIER_NOTES: Readonly<Record<Tier, string>> = {
 /** One section a tool, in the order given; ends with what holds for all. */
 export function toolsPrompt(tools: readonly PromptTool[]): string {
   if (tools.length === 0) return 'You have no tools in this session.\n';
-  const sections = tools.map((tool) => [`## ${tool.name}`, '', tool.description.trim(), TIER_NOTES[tool.tier], ...argumentLines(tool)].join('\n'));
+  const sections = tools.map((tool) =>
+    [`## ${tool.name}`, '', tool.description.trim(), TIER_NOTES[tool.tier], ...argumentLines(tool)].join('\n'),
+  );
   const end = [
     '## What happens to a call',
     '',

@@ -81,7 +81,9 @@ export type ProtectedPaths = readonly ProtectedGlob[];
 
 /** The built-in table and what the configuration adds, from the workspace's root or (built-in) from any folder in it. */
 export function protectedPaths(added: readonly string[] = []): ProtectedPaths {
-  const builtIn = Object.entries(PROTECTED).flatMap(([why, globs]) => globs.map((glob) => compile(`**/${glob}`, glob, why)));
+  const builtIn = Object.entries(PROTECTED).flatMap(([why, globs]) =>
+    globs.map((glob) => compile(`**/${glob}`, glob, why)),
+  );
   return [...builtIn, ...added.map((glob) => compile(foldGlob(glob), glob, 'the configuration protects it'))];
 }
 

@@ -5,7 +5,12 @@ import type { Rules } from './rules.ts';
 import type { CallFacts, Finding, ResolvedSubject, Surroundings } from './types.ts';
 
 /** Findings for paths and hosts; commands have a judge of their own. */
-export function riskFindings(call: CallFacts, rules: Rules, surroundings: Surroundings, argumentAllows: boolean): Finding[] {
+export function riskFindings(
+  call: CallFacts,
+  rules: Rules,
+  surroundings: Surroundings,
+  argumentAllows: boolean,
+): Finding[] {
   return call.subjects.flatMap((subject) => {
     if (subject.kind === 'path') return pathFindings(subject, rules, surroundings);
     if (subject.kind === 'host') return hostFindings(subject, rules, argumentAllows);
@@ -32,13 +37,25 @@ function pathFindings(
   }
   if (access === 'read') return [];
   const found = protectedBy(relative, access, rules.protected);
-  return found === undefined ? [] : [raise('risk.protected_path', `${relative === '' ? '.' : relative} is protected (${found.glob}): ${found.why}`)];
+  return found === undefined
+    ? []
+    : [raise('risk.protected_path', `${relative === '' ? '.' : relative} is protected (${found.glob}): ${found.why}`)];
 }
 
-function hostFindings({ host }: Extract<ResolvedSubject, { kind: 'host' }>, rules: Rules, argumentAllows: boolean): Finding[] {
+function hostFindings(
+  { host }: Extract<ResolvedSubject, { kind: 'host' }>,
+  rules: Rules,
+  argumentAllows: boolean,
+): Finding[] {
   if (rules.knownHosts === undefined || argumentAllows) return [];
   if (rules.knownHosts.some((pattern) => hostMatches(host, pattern))) return [];
   return [raise('risk.unknown_host', `${host} is not among the known hosts`)];
 }
 
-const raise = (rule: string, reason: string): Finding => ({ layer: 'risk', rule, effect: 'raise', reason, tier: 'elevated' });
+const raise = (rule: string, reason: string): Finding => ({
+  layer: 'risk',
+  rule,
+  effect: 'raise',
+  reason,
+  tier: 'elevated',
+});

@@ -5,7 +5,13 @@ import { PROFILES } from './catalogue.ts';
 import { type Groups, type NameList, nameList } from './names.ts';
 import { type CompiledPattern, compilePattern } from './patterns.ts';
 import { type ProtectedPaths, protectedPaths } from './protected.ts';
-import { DEFAULT_SHELL, type ArgumentRule, type PolicySection, type PolicySettings, type ShellSettings } from './settings.ts';
+import {
+  DEFAULT_SHELL,
+  type ArgumentRule,
+  type PolicySection,
+  type PolicySettings,
+  type ShellSettings,
+} from './settings.ts';
 
 export interface CompiledRule {
   readonly name: string;
@@ -94,7 +100,10 @@ function compileSection(section: PolicySection, path: string, groups: Groups): C
   return {
     path,
     ...(section.profile && {
-      profile: { name: section.profile, tools: nameList([...PROFILES[section.profile], ...(section.alsoAllow ?? [])], groups) },
+      profile: {
+        name: section.profile,
+        tools: nameList([...PROFILES[section.profile], ...(section.alsoAllow ?? [])], groups),
+      },
     }),
     ...(section.allow && { allow: nameList(section.allow, groups) }),
     ...(section.ask && { ask: nameList(section.ask, groups) }),
@@ -121,4 +130,6 @@ function shellSettings(given: PolicySettings['shell'] = {}): ShellSettings {
 
 /** Hash of canonical JSON (RFC 8785), so that layout and comments of the file do not count. */
 export const hashOf = (settings: object): string =>
-  `sha256:${createHash('sha256').update(canonicalize(JSON.parse(JSON.stringify(settings))) ?? '').digest('hex')}`;
+  `sha256:${createHash('sha256')
+    .update(canonicalize(JSON.parse(JSON.stringify(settings))) ?? '')
+    .digest('hex')}`;

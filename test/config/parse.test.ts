@@ -24,32 +24,89 @@ describe('a configuration that is wrong', () => {
     ['{', 'invalid_config c.jsonc:1:2: is not valid JSON with comments (CloseBraceExpected)'],
     ['', 'invalid_config c.jsonc:1:1: is not valid JSON with comments (ValueExpected)'],
     ['[]', 'invalid_config c.jsonc:1:1: must be object'],
-    ['{\n  // a comment\n  "denny": []\n}', 'invalid_config c.jsonc:3:3: /denny: unknown name "denny"; did you mean "deny"?'],
+    [
+      '{\n  // a comment\n  "denny": []\n}',
+      'invalid_config c.jsonc:3:3: /denny: unknown name "denny"; did you mean "deny"?',
+    ],
     ['{"Deny": []}', 'invalid_config c.jsonc:1:2: /Deny: unknown name "Deny"; did you mean "deny"?'],
-    ['{"subagents": {}}', 'invalid_config c.jsonc:1:2: /subagents: unknown name "subagents"; did you mean "subAgents"?'],
+    [
+      '{"subagents": {}}',
+      'invalid_config c.jsonc:1:2: /subagents: unknown name "subagents"; did you mean "subAgents"?',
+    ],
     ['{"deny": "shell"}', 'invalid_config c.jsonc:1:10: /deny: must be array'],
     ['{"deny": ["shel"]}', 'invalid_config c.jsonc:1:11: /deny/0: unknown tool "shel"; did you mean "shell"?'],
     ['{"deny": ["Shell"]}', 'invalid_config c.jsonc:1:11: /deny/0: unknown tool "Shell"; did you mean "shell"?'],
     ['{"deny": ["ѕhell"]}', 'invalid_config c.jsonc:1:11: /deny/0: unknown tool "ѕhell"; did you mean "shell"?'],
     ['{"deny": ["shell "]}', 'invalid_config c.jsonc:1:11: /deny/0: unknown tool "shell "; did you mean "shell"?'],
-    ['{"allow": ["group:fss"]}', 'invalid_config c.jsonc:1:12: /allow/0: unknown group "group:fss"; did you mean "group:fs"?'],
+    [
+      '{"allow": ["group:fss"]}',
+      'invalid_config c.jsonc:1:12: /allow/0: unknown group "group:fss"; did you mean "group:fs"?',
+    ],
     ['{"allow": ["zzz*"]}', 'invalid_config c.jsonc:1:12: /allow/0: unknown tool "zzz*"'],
     ['{"allow": ["constructor"]}', 'invalid_config c.jsonc:1:12: /allow/0: unknown tool "constructor"'],
-    ['{"agents": {"a": {"deny": ["wirte"]}}}', 'invalid_config c.jsonc:1:28: /agents/a/deny/0: unknown tool "wirte"; did you mean "write"?'],
-    ['{"agents": {"a": {"providers": {"p": {"ask": ["x"]}}}}}', 'invalid_config c.jsonc:1:47: /agents/a/providers/p/ask/0: unknown tool "x"'],
-    ['{"rules": [{"tool": "reed", "effect": "deny"}]}', 'invalid_config c.jsonc:1:21: /rules/0/tool: unknown tool "reed"; did you mean "read"?'],
-    ['{"groups": {"group:x": ["reed"]}}', 'invalid_config c.jsonc:1:25: /groups/group:x/0: unknown tool "reed"; did you mean "read"?'],
-    ['{"profile": "codin"}', 'invalid_config c.jsonc:1:13: /profile: "codin" is none of minimal, coding, messaging, full; did you mean "coding"?'],
-    ['{"rules": [{"tool": "shell", "effect": "denny"}]}', 'invalid_config c.jsonc:1:40: /rules/0/effect: "denny" is none of allow, ask, deny; did you mean "deny"?'],
+    [
+      '{"agents": {"a": {"deny": ["wirte"]}}}',
+      'invalid_config c.jsonc:1:28: /agents/a/deny/0: unknown tool "wirte"; did you mean "write"?',
+    ],
+    [
+      '{"agents": {"a": {"providers": {"p": {"ask": ["x"]}}}}}',
+      'invalid_config c.jsonc:1:47: /agents/a/providers/p/ask/0: unknown tool "x"',
+    ],
+    [
+      '{"rules": [{"tool": "reed", "effect": "deny"}]}',
+      'invalid_config c.jsonc:1:21: /rules/0/tool: unknown tool "reed"; did you mean "read"?',
+    ],
+    [
+      '{"groups": {"group:x": ["reed"]}}',
+      'invalid_config c.jsonc:1:25: /groups/group:x/0: unknown tool "reed"; did you mean "read"?',
+    ],
+    [
+      '{"profile": "codin"}',
+      'invalid_config c.jsonc:1:13: /profile: "codin" is none of minimal, coding, messaging, full; did you mean "coding"?',
+    ],
+    [
+      '{"rules": [{"tool": "shell", "effect": "denny"}]}',
+      'invalid_config c.jsonc:1:40: /rules/0/effect: "denny" is none of allow, ask, deny; did you mean "deny"?',
+    ],
     ['{"rules": [{"tool": "shell"}]}', "invalid_config c.jsonc:1:12: /rules/0: must have required property 'effect'"],
-    ['{"rules": [{"tool": "shell", "effect": "deny", "when": {"command": {"glb": "x"}}}]}', 'invalid_config c.jsonc:1:69: /rules/0/when/command/glb: unknown name "glb"; did you mean "glob"?'],
-    ['{"shell": {"backend": "container"}}', 'invalid_config c.jsonc:1:23: /shell/backend: "container" is none of sandbox, host, disabled; containers and remote nodes come in a later version'],
-    ['{"shell": {"backend": "Sandbox"}}', 'invalid_config c.jsonc:1:23: /shell/backend: "Sandbox" is none of sandbox, host, disabled; did you mean "sandbox"?; containers and remote nodes come in a later version'],
-    ['{"approvals": {"timeout": "3 days"}}', 'invalid_config c.jsonc:1:27: /approvals/timeout: "3 days" does not have the right form (^[0-9]{1,9}(ms|s|m|h|d)$)'],
-    ['{"approvals": {"timeout": "3m", "timeoutMs": 5}}', 'invalid_config c.jsonc:1:46: /approvals/timeoutMs: give timeout or timeoutMs, not both'],
+    [
+      '{"rules": [{"tool": "shell", "effect": "deny", "when": {"command": {"glb": "x"}}}]}',
+      'invalid_config c.jsonc:1:69: /rules/0/when/command/glb: unknown name "glb"; did you mean "glob"?',
+    ],
+    [
+      '{"shell": {"backend": "container"}}',
+      'invalid_config c.jsonc:1:23: /shell/backend: "container" is none of sandbox, host, disabled; containers and remote nodes come in a later version',
+    ],
+    [
+      '{"shell": {"backend": "Sandbox"}}',
+      'invalid_config c.jsonc:1:23: /shell/backend: "Sandbox" is none of sandbox, host, disabled; did you mean "sandbox"?; containers and remote nodes come in a later version',
+    ],
+    [
+      '{"approvals": {"timeout": "3 days"}}',
+      'invalid_config c.jsonc:1:27: /approvals/timeout: "3 days" does not have the right form (^[0-9]{1,9}(ms|s|m|h|d)$)',
+    ],
+    [
+      '{"approvals": {"timeout": "3m", "timeoutMs": 5}}',
+      'invalid_config c.jsonc:1:46: /approvals/timeoutMs: give timeout or timeoutMs, not both',
+    ],
     ['{"limits": {"running": 0}}', 'invalid_config c.jsonc:1:24: /limits/running: must be >= 1'],
-    ['{"deny": ["shell"], "deny": []}', 'invalid_config c.jsonc:1:21: the name "deny" stands here twice; one of them would be ignored'],
+    [
+      '{"deny": ["shell"], "deny": []}',
+      'invalid_config c.jsonc:1:21: the name "deny" stands here twice; one of them would be ignored',
+    ],
     ['{"agents": {"__proto__": {}}}', 'invalid_config c.jsonc:1:13: the name "__proto__" is not allowed'],
+    [
+      '{"rules": [{"tool": "write", "effect": "deny", "when": {"pth": {"under": "x"}}}]}',
+      'invalid_config c.jsonc:1:64: /rules/0/when/pth: write has no argument "pth"; did you mean "path"?',
+    ],
+    [
+      '{"agents": {"a": {"rules": [{"tool": "group:runtime", "effect": "deny", "when": {"comand": {"glob": "x"}}}]}}}',
+      'invalid_config c.jsonc:1:92: /agents/a/rules/0/when/comand: group:runtime has no argument "comand"; did you mean "command"?',
+    ],
+    [
+      '{"rules": [{"tool": "read", "effect": "deny", "when": {"path": {"under": "~/.ssh"}}}]}',
+      'invalid_config c.jsonc:1:64: /rules/0/when/path: "~/.ssh" matches nothing: paths have no ~ and no .. here',
+    ],
   ])('%j is refused with its place', (text, expected) => {
     expect(refusal(text)).toBe(expected);
   });
@@ -75,7 +132,16 @@ describe('what is loaded', () => {
       agents: { default: {} },
       channels: { inbox: {} },
       owners: [],
-      shell: { backend: 'sandbox', security: 'safe-bin', approval: 'smart', safeBins: {}, maxLength: 8192, maxParts: 50, env: [], sandbox: { readOnly: [] } },
+      shell: {
+        backend: 'sandbox',
+        security: 'safe-bin',
+        approval: 'smart',
+        safeBins: {},
+        maxLength: 8192,
+        maxParts: 50,
+        env: [],
+        sandbox: { readOnly: [] },
+      },
       approvals: { timeoutMs: 3_600_000, signatures: 'optional', approvers: [] },
       limits: {
         parameters: 20,
@@ -132,19 +198,26 @@ describe('files', () => {
   });
 
   it('publishes the schema that is used', () => {
-    expect(readFileSync(new URL('../../countersign.config.schema.json', import.meta.url), 'utf8')).toBe(publishedSchema());
+    expect(readFileSync(new URL('../../countersign.config.schema.json', import.meta.url), 'utf8')).toBe(
+      publishedSchema(),
+    );
   });
 });
 
 describe('policy cases', () => {
   it('are read with comments', () => {
-    expect(parseCases('[ // one\n {"tool": "shell", "arguments": {"command": "ls"}, "expect": {"verdict": "run"}} ]', 'p.jsonc')).toEqual([
-      { tool: 'shell', arguments: { command: 'ls' }, expect: { verdict: 'run' } },
-    ]);
+    expect(
+      parseCases(
+        '[ // one\n {"tool": "shell", "arguments": {"command": "ls"}, "expect": {"verdict": "run"}} ]',
+        'p.jsonc',
+      ),
+    ).toEqual([{ tool: 'shell', arguments: { command: 'ls' }, expect: { verdict: 'run' } }]);
   });
 
   it('are refused with their place', () => {
-    expect(() => parseCases('[{"tool": "shell", "arguments": {}, "expect": {"verdict": "alow"}}]', 'p.jsonc')).toThrow('p.jsonc:1:59: /0/expect/verdict: "alow" is none of run, ask, deny, invalid');
+    expect(() => parseCases('[{"tool": "shell", "arguments": {}, "expect": {"verdict": "alow"}}]', 'p.jsonc')).toThrow(
+      'p.jsonc:1:59: /0/expect/verdict: "alow" is none of run, ask, deny, invalid',
+    );
     expect(() => parseCases('[{"tol": "shell"}]', 'p.jsonc')).toThrow('unknown name "tol"; did you mean "tool"?');
   });
 });

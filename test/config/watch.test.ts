@@ -24,7 +24,8 @@ async function watched(text: string) {
   await new Promise((done) => setTimeout(done, 300));
   const next = async (): Promise<string | undefined> => {
     const before = said.length;
-    for (let waited = 0; waited < 3_000 && said.length === before; waited += 20) await new Promise((done) => setTimeout(done, 20));
+    for (let waited = 0; waited < 3_000 && said.length === before; waited += 20)
+      await new Promise((done) => setTimeout(done, 20));
     return said.at(-1);
   };
   return { path, said, next };

@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { ArgumentRule, CallFacts } from '../../src/policy/index.ts';
 import { fileCall, pathSubject, rulesOf, shellCall, tool, verdict } from './support.ts';
 
-const matches = (rule: Omit<ArgumentRule, 'effect'>, call: CallFacts): boolean => verdict(call, rulesOf({ rules: [{ name: 'r', effect: 'deny', ...rule }] })) === 'deny rules "r"';
-const on = (path: string, resolved?: string): CallFacts => ({ tool: tool('read'), arguments: { path }, subjects: [pathSubject(path, 'read', resolved)] });
+const matches = (rule: Omit<ArgumentRule, 'effect'>, call: CallFacts): boolean =>
+  verdict(call, rulesOf({ rules: [{ name: 'r', effect: 'deny', ...rule }] })) === 'deny rules "r"';
+const on = (path: string, resolved?: string): CallFacts => ({
+  tool: tool('read'),
+  arguments: { path },
+  subjects: [pathSubject(path, 'read', resolved)],
+});
 const path = (pattern: object) => ({ tool: 'read', when: { path: pattern } }) as Omit<ArgumentRule, 'effect'>;
 
 describe('patterns on paths', () => {
@@ -42,7 +47,8 @@ describe('patterns on paths', () => {
   });
 
   it('finds what a deleted or searched folder takes in', () => {
-    const rule = (name: string) => ({ tool: name, when: { path: { under: 'secrets/keys' } } }) as Omit<ArgumentRule, 'effect'>;
+    const rule = (name: string) =>
+      ({ tool: name, when: { path: { under: 'secrets/keys' } } }) as Omit<ArgumentRule, 'effect'>;
     expect(matches(rule('delete'), fileCall('delete', 'secrets', 'delete'))).toBe(true);
     expect(matches(rule('search'), fileCall('search', '.'))).toBe(true);
     expect(matches(rule('list'), fileCall('list', '.'))).toBe(false);
@@ -102,11 +108,17 @@ describe('several rules', () => {
   it('never lets an allow rule lower what stands: lists, paths, protection, elevation', () => {
     const allow = [{ tool: '*', effect: 'allow' }];
     expect(verdict(fileCall('write', 'a', 'write'), rulesOf({ rules: allow, ask: ['write'] }))).toBe('ask ask "write"');
-    expect(verdict(fileCall('write', 'a', 'write'), rulesOf({ rules: allow, deny: ['write'] }))).toBe('deny deny "write"');
+    expect(verdict(fileCall('write', 'a', 'write'), rulesOf({ rules: allow, deny: ['write'] }))).toBe(
+      'deny deny "write"',
+    );
     expect(verdict(fileCall('write', '../a', 'write'), rulesOf({ rules: allow }))).toBe('deny risk.outside_workspace');
-    expect(verdict(fileCall('write', '.git/config', 'write'), rulesOf({ rules: allow }))).toBe('ask risk.protected_path');
+    expect(verdict(fileCall('write', '.git/config', 'write'), rulesOf({ rules: allow }))).toBe(
+      'ask risk.protected_path',
+    );
     expect(verdict(fileCall('delete', '/tmp/a', 'delete'), rulesOf({ rules: allow }))).toBe('ask risk.delete_outside');
     expect(verdict(shellCall('npm i', { sandbox: false }), rulesOf({ rules: allow }))).toBe('ask shell.outside');
-    expect(verdict({ tool: tool('pay', { tier: 'elevated' }), arguments: {}, subjects: [] }, rulesOf({ rules: allow }))).toBe('ask tier.elevated');
+    expect(
+      verdict({ tool: tool('pay', { tier: 'elevated' }), arguments: {}, subjects: [] }, rulesOf({ rules: allow })),
+    ).toBe('ask tier.elevated');
   });
 });

@@ -483,6 +483,11 @@ export const DENIED_BY_RM: readonly string[] = [
   '[[ -n $(rm a) ]]',
   '(( $(rm a) ))',
   'rm a #',
+  'sh <<< "rm a"',
+  'bash <<EOF\nrm a\nEOF',
+  "bash -s <<'EOF'\nls\nrm a\nEOF",
+  "rm a\necho 'open",
+  'x=$(echo; rm a',
   'rm a; #x',
   'rm \\\na',
 ];

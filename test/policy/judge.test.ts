@@ -11,7 +11,12 @@ describe('tiers', () => {
     ['system', 'run'],
     ['elevated', 'ask'],
   ] as const)('%s calls: %s', (tier, expected) => {
-    expect(judge(plain('some', { tier }), session(), defaultRules(), surroundings)).toMatchObject({ verdict: expected, rule: `tier.${tier}`, tier, tierReasons: [] });
+    expect(judge(plain('some', { tier }), session(), defaultRules(), surroundings)).toMatchObject({
+      verdict: expected,
+      rule: `tier.${tier}`,
+      tier,
+      tierReasons: [],
+    });
   });
 
   it('explains a plain call in full', () => {
@@ -31,7 +36,10 @@ describe('tiers', () => {
   });
 
   it('restricts system calls by layer', () => {
-    const rules = rulesOf({ agents: { junior: { ask: ['shell'] } }, channels: { public: { deny: ['group:runtime'] } } });
+    const rules = rulesOf({
+      agents: { junior: { ask: ['shell'] } },
+      channels: { public: { deny: ['group:runtime'] } },
+    });
     expect(verdict(shellCall('ls'), rules)).toBe('run tier.system');
     expect(verdict(shellCall('ls'), rules, { agent: 'junior' })).toBe('ask agents.junior.ask "shell"');
     expect(verdict(shellCall('ls'), rules, { channel: 'public' })).toBe('deny channels.public.deny "group:runtime"');
@@ -45,18 +53,25 @@ describe('session kinds', () => {
     expect(verdict(plain(name), defaultRules(), worker)).toBe('run tier.read_only');
   });
 
-  it.each(['write', 'edit', 'delete', 'shell', 'message', 'memory_store', 'session_spawn', 'mcp__x__read', 'anything'])('a worker may not %s', (name) => {
-    expect(verdict(plain(name), defaultRules(), worker)).toBe('deny kind.worker');
-    expect(judge(plain(name), session(worker), defaultRules(), surroundings).code).toBe('tool_unavailable');
-  });
+  it.each(['write', 'edit', 'delete', 'shell', 'message', 'memory_store', 'session_spawn', 'mcp__x__read', 'anything'])(
+    'a worker may not %s',
+    (name) => {
+      expect(verdict(plain(name), defaultRules(), worker)).toBe('deny kind.worker');
+      expect(judge(plain(name), session(worker), defaultRules(), surroundings).code).toBe('tool_unavailable');
+    },
+  );
 
   it('keeps a tool that only takes a read tool’s name from a worker', () => {
     expect(verdict(plain('read', { tier: 'workspace' }), defaultRules(), worker)).toBe('deny kind.worker');
-    expect(judge(plain('read', { needs: ['writer'] }), session(worker), defaultRules(), surroundings)).toMatchObject({ verdict: 'deny', code: 'missing_capability' });
+    expect(judge(plain('read', { needs: ['writer'] }), session(worker), defaultRules(), surroundings)).toMatchObject({
+      verdict: 'deny',
+      code: 'missing_capability',
+    });
   });
 
   it('gives main and branch sessions all tools', () => {
-    for (const kind of ['main', 'branch'] as const) expect(verdict(fileCall('write', 'a', 'write'), defaultRules(), { kind })).toBe('run tier.workspace');
+    for (const kind of ['main', 'branch'] as const)
+      expect(verdict(fileCall('write', 'a', 'write'), defaultRules(), { kind })).toBe('run tier.workspace');
   });
 });
 
@@ -67,23 +82,40 @@ describe('availability', () => {
 
   it('says what is missing and why', () => {
     const answer = availability(tool('web_fetch'), session(), defaultRules(), surroundings);
-    expect(answer).toMatchObject({ offered: false, reason: 'web_fetch is not available: no search provider is configured' });
-    expect(judge(plain('web_fetch'), session(), defaultRules(), surroundings)).toMatchObject({ verdict: 'deny', rule: 'needs.web', code: 'tool_unavailable' });
+    expect(answer).toMatchObject({
+      offered: false,
+      reason: 'web_fetch is not available: no search provider is configured',
+    });
+    expect(judge(plain('web_fetch'), session(), defaultRules(), surroundings)).toMatchObject({
+      verdict: 'deny',
+      rule: 'needs.web',
+      code: 'tool_unavailable',
+    });
     const bare: Surroundings = { available: new Set(), missing: {}, protectedPaths: [] };
-    expect(availability(tool('shell'), session(), defaultRules(), bare).reason).toBe('shell is not available: this worker has no shell');
-    expect(availability(tool('x', { needs: ['constructor'] }), session(), defaultRules(), bare).reason).toBe('x is not available: this worker has no constructor');
+    expect(availability(tool('shell'), session(), defaultRules(), bare).reason).toBe(
+      'shell is not available: this worker has no shell',
+    );
+    expect(availability(tool('x', { needs: ['constructor'] }), session(), defaultRules(), bare).reason).toBe(
+      'x is not available: this worker has no constructor',
+    );
   });
 
   it('offers no shell when it is disabled', () => {
-    expect(availability(tool('shell'), session(), rulesOf({ shell: { backend: 'disabled' } }), surroundings).reason).toBe('shell is disabled in the configuration (shell.backend)');
+    expect(
+      availability(tool('shell'), session(), rulesOf({ shell: { backend: 'disabled' } }), surroundings).reason,
+    ).toBe('shell is disabled in the configuration (shell.backend)');
   });
 
   it('offers owners’ tools to declared owners only', () => {
     const rules = rulesOf({ ownerOnly: ['message'], owners: ['ann'] });
     expect(availability(tool('message'), session({ owner: 'ann' }), rules, surroundings).offered).toBe(true);
     expect(availability(tool('message'), session({ owner: 'Ann' }), rules, surroundings).offered).toBe(false);
-    expect(availability(tool('message'), session({ owner: 'bob' }), rules, surroundings).reason).toBe('message is for owners only; bob is no declared owner');
-    expect(availability(tool('message'), session(), rules, surroundings).reason).toBe('message is for owners only; this session acts for no known sender');
+    expect(availability(tool('message'), session({ owner: 'bob' }), rules, surroundings).reason).toBe(
+      'message is for owners only; bob is no declared owner',
+    );
+    expect(availability(tool('message'), session(), rules, surroundings).reason).toBe(
+      'message is for owners only; this session acts for no known sender',
+    );
     expect(availability(tool('MESSAGE'), session(), rules, surroundings).offered).toBe(false);
   });
 });
@@ -103,6 +135,9 @@ describe('a policy that fails', () => {
       },
     };
     const rules = Object.defineProperties({ ...defaultRules() }, Object.getOwnPropertyDescriptors(hostile));
-    expect(judge(fileCall('read', 'a'), session(), rules, surroundings)).toMatchObject({ verdict: 'deny', code: 'policy_failed' });
+    expect(judge(fileCall('read', 'a'), session(), rules, surroundings)).toMatchObject({
+      verdict: 'deny',
+      code: 'policy_failed',
+    });
   });
 });

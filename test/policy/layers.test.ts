@@ -9,21 +9,41 @@ const message = { tool: tool('message'), arguments: {}, subjects: [] };
 /** Each layer: how to put a section into the configuration, and a session that the layer speaks of. */
 const LAYERS: [layer: string, place: string, put: (section: object) => object, facts: Partial<JudgedSession>][] = [
   ['global', '', (section) => section, {}],
-  ['global by provider', 'providers.openai.', (section) => ({ providers: { openai: section } }), { provider: 'openai' }],
+  [
+    'global by provider',
+    'providers.openai.',
+    (section) => ({ providers: { openai: section } }),
+    { provider: 'openai' },
+  ],
   ['agent', 'agents.coder.', (section) => ({ agents: { coder: section } }), { agent: 'coder' }],
-  ['agent by provider', 'agents.coder.providers.openai.', (section) => ({ agents: { coder: { providers: { openai: section } } } }), { agent: 'coder', provider: 'openai' }],
+  [
+    'agent by provider',
+    'agents.coder.providers.openai.',
+    (section) => ({ agents: { coder: { providers: { openai: section } } } }),
+    { agent: 'coder', provider: 'openai' },
+  ],
   ['group', 'channels.ops.', (section) => ({ channels: { ops: section } }), { channel: 'ops' }],
   ['group', 'conversations.room-1.', (section) => ({ conversations: { 'room-1': section } }), { group: 'room-1' }],
   ['sandbox', 'sandbox.', (section) => ({ sandbox: section }), {}],
   ['sub-agent', 'subAgents.', (section) => ({ subAgents: section }), { kind: 'branch', depth: 1, channel: null }],
-  ['sub-agent', 'agents.coder.subAgents.', (section) => ({ agents: { coder: { subAgents: section } } }), { kind: 'branch', depth: 1, agent: 'coder', channel: null }],
+  [
+    'sub-agent',
+    'agents.coder.subAgents.',
+    (section) => ({ agents: { coder: { subAgents: section } } }),
+    { kind: 'branch', depth: 1, agent: 'coder', channel: null },
+  ],
 ];
 
 describe.each(LAYERS)('layer %s (%s)', (layer, place, put, facts) => {
   it('denies, and says so by its name', () => {
     const judged = judge(write, session(facts), rulesOf(put({ deny: ['write'] })), surroundings);
     expect(judged).toMatchObject({ verdict: 'deny', code: 'policy_denied', rule: `${place}deny "write"` });
-    expect(judged.trace).toContainEqual({ layer, rule: `${place}deny "write"`, effect: 'deny', reason: 'write is denied' });
+    expect(judged.trace).toContainEqual({
+      layer,
+      rule: `${place}deny "write"`,
+      effect: 'deny',
+      reason: 'write is denied',
+    });
   });
 
   it.each([
@@ -36,7 +56,15 @@ describe.each(LAYERS)('layer %s (%s)', (layer, place, put, facts) => {
     [{ allow: [] }, 'allow'],
     [{ ask: ['write'], deny: ['write'] }, 'deny "write"'],
     [{ rules: [{ tool: 'write', effect: 'deny' }] }, 'rules[0]'],
-    [{ rules: [{ tool: 'write', effect: 'allow' }, { tool: 'group:fs', effect: 'deny', name: 'all' }] }, 'rules "all"'],
+    [
+      {
+        rules: [
+          { tool: 'write', effect: 'allow' },
+          { tool: 'group:fs', effect: 'deny', name: 'all' },
+        ],
+      },
+      'rules "all"',
+    ],
   ])('%j denies a write', (section, rule) => {
     expect(verdict(write, rulesOf(put(section)), facts)).toBe(`deny ${place}${rule}`);
   });
@@ -44,17 +72,29 @@ describe.each(LAYERS)('layer %s (%s)', (layer, place, put, facts) => {
   it.each([
     [{ ask: ['write'] }, 'ask "write"'],
     [{ ask: ['group:fs'], allow: ['write'] }, 'ask "group:fs"'],
-    [{ rules: [{ tool: 'write', effect: 'ask' }, { tool: 'write', effect: 'allow' }] }, 'rules[0]'],
+    [
+      {
+        rules: [
+          { tool: 'write', effect: 'ask' },
+          { tool: 'write', effect: 'allow' },
+        ],
+      },
+      'rules[0]',
+    ],
   ])('%j asks about a write', (section, rule) => {
     expect(verdict(write, rulesOf(put(section)), facts)).toBe(`ask ${place}${rule}`);
   });
 
-  it.each([[{}], [{ allow: ['write'] }], [{ allow: ['group:fs'] }], [{ deny: ['read'] }], [{ ask: ['delete'] }], [{ rules: [{ tool: 'write', effect: 'allow' }] }]])(
-    '%j lets a write run',
-    (section) => {
-      expect(verdict(write, rulesOf(put(section)), facts)).toBe('run tier.workspace');
-    },
-  );
+  it.each([
+    [{}],
+    [{ allow: ['write'] }],
+    [{ allow: ['group:fs'] }],
+    [{ deny: ['read'] }],
+    [{ ask: ['delete'] }],
+    [{ rules: [{ tool: 'write', effect: 'allow' }] }],
+  ])('%j lets a write run', (section) => {
+    expect(verdict(write, rulesOf(put(section)), facts)).toBe('run tier.workspace');
+  });
 
   it('does not speak of other sessions', () => {
     if (layer === 'global' || layer === 'sandbox') return;
@@ -77,15 +117,50 @@ describe('profiles', () => {
     [{ profile: 'minimal', alsoAllow: ['group:fs'] }, {}, write, 'run tier.workspace'],
     [{ profile: 'minimal', alsoAllow: ['write'], deny: ['write'] }, {}, write, 'deny deny "write"'],
     [{ profile: 'minimal', allow: ['write'] }, {}, write, 'deny profile "minimal"'],
-    [{ profile: 'minimal', agents: { coder: { alsoAllow: ['write'] } } }, { agent: 'coder' }, write, 'deny profile "minimal"'],
-    [{ profile: 'minimal', agents: { coder: { profile: 'full' } } }, { agent: 'coder' }, write, 'deny profile "minimal"'],
+    [
+      { profile: 'minimal', agents: { coder: { alsoAllow: ['write'] } } },
+      { agent: 'coder' },
+      write,
+      'deny profile "minimal"',
+    ],
+    [
+      { profile: 'minimal', agents: { coder: { profile: 'full' } } },
+      { agent: 'coder' },
+      write,
+      'deny profile "minimal"',
+    ],
     [{ agents: { coder: { profile: 'minimal' } } }, { agent: 'coder' }, write, 'deny agents.coder.profile "minimal"'],
-    [{ agents: { coder: { profile: 'minimal', alsoAllow: ['write'] } } }, { agent: 'coder' }, write, 'run tier.workspace'],
-    [{ providers: { openai: { profile: 'minimal' } } }, { provider: 'openai' }, write, 'deny providers.openai.profile "minimal"'],
-    [{ providers: { openai: { profile: 'minimal' } } }, { provider: 'openai/gpt-5' }, write, 'deny providers.openai.profile "minimal"'],
-    [{ providers: { openai: { profile: 'minimal' } } }, { provider: 'OpenAI' }, write, 'deny providers.openai.profile "minimal"'],
+    [
+      { agents: { coder: { profile: 'minimal', alsoAllow: ['write'] } } },
+      { agent: 'coder' },
+      write,
+      'run tier.workspace',
+    ],
+    [
+      { providers: { openai: { profile: 'minimal' } } },
+      { provider: 'openai' },
+      write,
+      'deny providers.openai.profile "minimal"',
+    ],
+    [
+      { providers: { openai: { profile: 'minimal' } } },
+      { provider: 'openai/gpt-5' },
+      write,
+      'deny providers.openai.profile "minimal"',
+    ],
+    [
+      { providers: { openai: { profile: 'minimal' } } },
+      { provider: 'OpenAI' },
+      write,
+      'deny providers.openai.profile "minimal"',
+    ],
     [{ providers: { openai: { profile: 'minimal' } } }, { provider: 'openai-2' }, write, 'run tier.workspace'],
-    [{ providers: { openai: { profile: 'minimal', alsoAllow: ['write'] } } }, { provider: 'openai' }, write, 'run tier.workspace'],
+    [
+      { providers: { openai: { profile: 'minimal', alsoAllow: ['write'] } } },
+      { provider: 'openai' },
+      write,
+      'run tier.workspace',
+    ],
     [{ providers: { '*': { deny: ['write'] } } }, { provider: 'any' }, write, 'deny providers.*.deny "write"'],
   ];
   it.each(TABLE)('%j, %j → %#', (settings, facts, call, expected) => {
@@ -95,33 +170,50 @@ describe('profiles', () => {
 
 describe('pairs of layers', () => {
   /** A branch of a coder's session in a channel and a conversation: every layer speaks of it. */
-  const facts: Partial<JudgedSession> = { kind: 'branch', depth: 1, agent: 'coder', provider: 'openai', channel: null, origin: 'ops', group: 'room-1' };
+  const facts: Partial<JudgedSession> = {
+    kind: 'branch',
+    depth: 1,
+    agent: 'coder',
+    provider: 'openai',
+    channel: null,
+    origin: 'ops',
+    group: 'room-1',
+  };
   const pairs = LAYERS.flatMap((first, i) => LAYERS.slice(i + 1).map((second) => [first, second] as const));
   const merge = (a: object, b: object): object => {
     const out: Record<string, unknown> = { ...a };
     for (const [key, value] of Object.entries(b)) {
       const before = out[key];
-      out[key] = typeof before === 'object' && before !== null && !Array.isArray(before) ? merge(before, value as object) : value;
+      out[key] =
+        typeof before === 'object' && before !== null && !Array.isArray(before)
+          ? merge(before, value as object)
+          : value;
     }
     return out;
   };
 
-  it.each(pairs.map(([first, second]) => [first[1], second[1], first, second] as const))('%j then %j: the stricter wins, whichever speaks first', (_a, _b, [, at1, put1], [, at2, put2]) => {
-    const both = (one: object, two: object): string => verdict(write, rulesOf(merge(put1(one), put2(two))), facts);
-    expect(both({ deny: ['write'] }, { allow: ['write'] })).toBe(`deny ${at1}deny "write"`);
-    expect(both({ allow: ['write'] }, { deny: ['write'] })).toBe(`deny ${at2}deny "write"`);
-    expect(both({ ask: ['write'] }, { deny: ['write'] })).toBe(`deny ${at2}deny "write"`);
-    expect(both({ deny: ['write'] }, { ask: ['write'] })).toBe(`deny ${at1}deny "write"`);
-    expect(both({ ask: ['write'] }, { allow: ['write'] })).toBe(`ask ${at1}ask "write"`);
-    expect(both({ allow: ['write'] }, { ask: ['write'] })).toBe(`ask ${at2}ask "write"`);
-    expect(both({ allow: ['read'] }, { allow: ['write'] })).toBe(`deny ${at1}allow`);
-    expect(both({ allow: ['write'] }, { allow: ['read'] })).toBe(`deny ${at2}allow`);
-    expect(both({ allow: ['write'] }, { allow: ['write'] })).toBe('run tier.workspace');
-    expect(both({ deny: ['write'] }, { deny: ['write'] })).toBe(`deny ${at1}deny "write"`);
-  });
+  it.each(pairs.map(([first, second]) => [first[1], second[1], first, second] as const))(
+    '%j then %j: the stricter wins, whichever speaks first',
+    (_a, _b, [, at1, put1], [, at2, put2]) => {
+      const both = (one: object, two: object): string => verdict(write, rulesOf(merge(put1(one), put2(two))), facts);
+      expect(both({ deny: ['write'] }, { allow: ['write'] })).toBe(`deny ${at1}deny "write"`);
+      expect(both({ allow: ['write'] }, { deny: ['write'] })).toBe(`deny ${at2}deny "write"`);
+      expect(both({ ask: ['write'] }, { deny: ['write'] })).toBe(`deny ${at2}deny "write"`);
+      expect(both({ deny: ['write'] }, { ask: ['write'] })).toBe(`deny ${at1}deny "write"`);
+      expect(both({ ask: ['write'] }, { allow: ['write'] })).toBe(`ask ${at1}ask "write"`);
+      expect(both({ allow: ['write'] }, { ask: ['write'] })).toBe(`ask ${at2}ask "write"`);
+      expect(both({ allow: ['read'] }, { allow: ['write'] })).toBe(`deny ${at1}allow`);
+      expect(both({ allow: ['write'] }, { allow: ['read'] })).toBe(`deny ${at2}allow`);
+      expect(both({ allow: ['write'] }, { allow: ['write'] })).toBe('run tier.workspace');
+      expect(both({ deny: ['write'] }, { deny: ['write'] })).toBe(`deny ${at1}deny "write"`);
+    },
+  );
 
   it('speaks in the fixed order', () => {
-    const settings = LAYERS.reduce((all, [, , put]) => merge(all, put({ allow: ['write'] })), { profile: 'full', providers: { openai: { profile: 'full' } } } as object);
+    const settings = LAYERS.reduce((all, [, , put]) => merge(all, put({ allow: ['write'] })), {
+      profile: 'full',
+      providers: { openai: { profile: 'full' } },
+    } as object);
     const { trace } = judge(write, session(facts), rulesOf(settings), surroundings);
     expect(trace.map((step) => step.layer)).toEqual([
       'profile',
@@ -152,7 +244,11 @@ describe('inheritance and change', () => {
   });
 
   it('holds a branch to everything that its agent, provider and conversation are held to', () => {
-    const rules = rulesOf({ agents: { coder: { deny: ['write'] } }, providers: { openai: { deny: ['delete'] } }, conversations: { r: { deny: ['edit'] } } });
+    const rules = rulesOf({
+      agents: { coder: { deny: ['write'] } },
+      providers: { openai: { deny: ['delete'] } },
+      conversations: { r: { deny: ['edit'] } },
+    });
     const facts = { ...branch, agent: 'coder', provider: 'openai', group: 'r' };
     expect(verdict(write, rules, facts)).toBe('deny agents.coder.deny "write"');
     expect(verdict(fileCall('delete', 'a', 'delete'), rules, facts)).toBe('deny providers.openai.deny "delete"');

@@ -63,7 +63,8 @@ describe('variants of a denied name', () => {
 
   it('lets nothing through an allow list but the exact name', () => {
     expect(said('read', { allow: ['read'] })).toBe('run');
-    for (const name of ['Read', 'READ', 'read_', 'reads', 'rea', 'xread', 'constructor', 'toString']) expect(said(name, { allow: ['read'] })).toBe('deny');
+    for (const name of ['Read', 'READ', 'read_', 'reads', 'rea', 'xread', 'constructor', 'toString'])
+      expect(said(name, { allow: ['read'] })).toBe('deny');
     expect(said('Read', { profile: 'minimal' })).toBe('deny');
   });
 });
@@ -89,7 +90,11 @@ describe('groups and patterns', () => {
     ['special', { deny: ['group:media'] }, 'deny', ['group:media']],
     ['special', { allow: ['group:media'] }, 'run', ['group:media']],
     ['write', { groups: { 'group:changes': ['write', 'edit'] }, deny: ['group:changes'] }, 'deny'],
-    ['edit', { groups: { 'group:all': ['group:changes'], 'group:changes': ['write', 'edit'] }, deny: ['group:all'] }, 'deny'],
+    [
+      'edit',
+      { groups: { 'group:all': ['group:changes'], 'group:changes': ['write', 'edit'] }, deny: ['group:all'] },
+      'deny',
+    ],
     ['read', { groups: { 'group:a': ['group:b'], 'group:b': ['group:a', 'list'] }, deny: ['group:a'] }, 'run'],
     ['list', { groups: { 'group:a': ['group:b'], 'group:b': ['group:a', 'list'] }, deny: ['group:a'] }, 'deny'],
     ['read', { groups: { 'group:mine': ['group:fs'] }, allow: ['group:mine'] }, 'run'],

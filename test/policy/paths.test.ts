@@ -7,7 +7,10 @@ const TOOL: Record<Access, string> = { read: 'read', write: 'write', delete: 'de
 
 /** A call on a path as written, and what it leads to where links are in it. */
 const said = (access: Access, path: string, resolved?: string): string =>
-  verdict({ tool: tool(TOOL[access]), arguments: { path }, subjects: [pathSubject(path, access, resolved)] }, rulesOf({}));
+  verdict(
+    { tool: tool(TOOL[access]), arguments: { path }, subjects: [pathSubject(path, access, resolved)] },
+    rulesOf({}),
+  );
 
 const OUTSIDE = 'deny risk.outside_workspace';
 const PROTECTED = 'ask risk.protected_path';
@@ -133,12 +136,18 @@ describe('what a risk says', () => {
   it('raises a protected write and says why', () => {
     const judged = judge(fileCall('write', '.github/workflows/ci.yml', 'write'), session(), rulesOf({}), surroundings);
     expect(judged).toMatchObject({ verdict: 'ask', tier: 'elevated' });
-    expect(judged.tierReasons).toEqual(['.github/workflows/ci.yml is protected (.{github,gitea,forgejo}/{workflows,actions}/**): continuous integration runs it']);
+    expect(judged.tierReasons).toEqual([
+      '.github/workflows/ci.yml is protected (.{github,gitea,forgejo}/{workflows,actions}/**): continuous integration runs it',
+    ]);
   });
 
   it('refuses with the code of the refusal', () => {
     const code = (path: string) => judge(fileCall('write', path, 'write'), session(), rulesOf({}), surroundings).code;
-    expect([code('../x'), code('countersign.config.jsonc'), code('a')]).toEqual(['outside_workspace', 'protected_path', undefined]);
+    expect([code('../x'), code('countersign.config.jsonc'), code('a')]).toEqual([
+      'outside_workspace',
+      'protected_path',
+      undefined,
+    ]);
   });
 
   it('protects what the configuration adds', () => {

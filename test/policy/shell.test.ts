@@ -7,14 +7,22 @@ import { rulesOf, session, shellCall, surroundings, verdict, WORKSPACE } from '.
 function operandsOf(command: string): Record<string, { canonical: string; inside: boolean }> {
   return Object.fromEntries(
     fileOperands(command).map((file) => {
-      const canonical = file === './link-to-secret' ? '/root/secret' : new URL(file, `file://${WORKSPACE}/`).pathname.replace(/(.)\/$/, '$1');
+      const canonical =
+        file === './link-to-secret'
+          ? '/root/secret'
+          : new URL(file, `file://${WORKSPACE}/`).pathname.replace(/(.)\/$/, '$1');
       return [file, { canonical, inside: canonical === WORKSPACE || canonical.startsWith(`${WORKSPACE}/`) }];
     }),
   );
 }
 
 const outside = (command: string, settings: object = {}) =>
-  judge(shellCall(command, { sandbox: false, operands: operandsOf(command) }), session(), rulesOf(settings), surroundings);
+  judge(
+    shellCall(command, { sandbox: false, operands: operandsOf(command) }),
+    session(),
+    rulesOf(settings),
+    surroundings,
+  );
 
 const HOST = { shell: { backend: 'host' } };
 
@@ -49,7 +57,12 @@ describe('outside of the sandbox', () => {
     ['ls | xargs echo', "'ls' | 'xargs' 'echo'"],
     ['sh -c "ls -la | wc -l"', `'sh' '-c' ''\\''ls'\\'' '\\''-la'\\'' | '\\''wc'\\'' '\\''-l'\\'''`],
   ])('%j runs without asking, rebuilt', (command, rebuilt) => {
-    expect(outside(command)).toMatchObject({ verdict: 'run', rule: 'shell.safe_bin', tier: 'system', command: rebuilt });
+    expect(outside(command)).toMatchObject({
+      verdict: 'run',
+      rule: 'shell.safe_bin',
+      tier: 'system',
+      command: rebuilt,
+    });
   });
 
   it.each(ASKS.map((line) => [line]))('%j asks', (line) => {
@@ -65,7 +78,9 @@ describe('outside of the sandbox', () => {
   it('asks about files that nobody resolved, and about links out of the workspace', () => {
     expect(verdict(shellCall('cat README.md', { sandbox: false }), rulesOf({}))).toBe('ask shell.outside');
     const linked = { 'README.md': { canonical: '/etc/passwd', inside: false } };
-    expect(verdict(shellCall('cat README.md', { sandbox: false, operands: linked }), rulesOf({}))).toBe('ask shell.outside');
+    expect(verdict(shellCall('cat README.md', { sandbox: false, operands: linked }), rulesOf({}))).toBe(
+      'ask shell.outside',
+    );
     const state = { state: { canonical: '/home/ann/.countersign/keys', inside: true } };
     expect(verdict(shellCall('cat state', { sandbox: false, operands: state }), rulesOf({}))).toBe('ask shell.outside');
   });
@@ -89,7 +104,14 @@ describe('outside of the sandbox', () => {
 
   it('judges 100,000 characters quickly', () => {
     const started = performance.now();
-    for (const line of ['('.repeat(100_000), '$('.repeat(50_000), '`'.repeat(100_000), 'a|'.repeat(50_000), '"$('.repeat(30_000), '{'.repeat(100_000)]) {
+    for (const line of [
+      '('.repeat(100_000),
+      '$('.repeat(50_000),
+      '`'.repeat(100_000),
+      'a|'.repeat(50_000),
+      '"$('.repeat(30_000),
+      '{'.repeat(100_000),
+    ]) {
       expect(outside(line).verdict).toBe('ask');
       expect(outside(line.slice(0, 8_000)).verdict).toBe('ask');
     }
@@ -98,7 +120,11 @@ describe('outside of the sandbox', () => {
 });
 
 describe('a deny rule for commands', () => {
-  const settings = { rules: [{ name: 'no rm', tool: 'shell', effect: 'deny', when: { command: { glob: 'rm *' } }, reason: 'Use delete.' }] };
+  const settings = {
+    rules: [
+      { name: 'no rm', tool: 'shell', effect: 'deny', when: { command: { glob: 'rm *' } }, reason: 'Use delete.' },
+    ],
+  };
 
   it.each(DENIED_BY_RM.map((line) => [line]))('refuses %j in the sandbox and outside', (line) => {
     for (const sandbox of [true, false]) {
@@ -106,9 +132,12 @@ describe('a deny rule for commands', () => {
     }
   });
 
-  it.each([['ls'], ['echo rm'], ['npm run rm-old'], ['grep "rm x" a.txt'], ["echo 'rm a'"], ['rmdir a']])('lets %j run in the sandbox', (line) => {
-    expect(verdict(shellCall(line), rulesOf(settings))).toBe('run tier.system');
-  });
+  it.each([['ls'], ['echo rm'], ['npm run rm-old'], ['grep "rm x" a.txt'], ["echo 'rm a'"], ['rmdir a']])(
+    'lets %j run in the sandbox',
+    (line) => {
+      expect(verdict(shellCall(line), rulesOf(settings))).toBe('run tier.system');
+    },
+  );
 });
 
 describe('shell settings', () => {
@@ -132,13 +161,21 @@ describe('shell settings', () => {
     ['host, always', { backend: 'host', approval: 'always' }, 'ls', true, 'ask approval.always'],
     ['host, paranoid', { backend: 'host', security: 'paranoid' }, 'ls', true, 'ask shell.paranoid'],
     ['host, full', { backend: 'host', security: 'full' }, 'make x > y', true, 'run shell.full'],
-    ['host, full, always', { backend: 'host', security: 'full', approval: 'always' }, 'ls', true, 'ask approval.always'],
+    [
+      'host, full, always',
+      { backend: 'host', security: 'full', approval: 'always' },
+      'ls',
+      true,
+      'ask approval.always',
+    ],
   ];
   it.each(TABLE)('%s %j: %j (sandbox %j) → %s', (_name, shell, command, sandbox, expected) => {
     expect(verdict(shellCall(command, { sandbox }), rulesOf({ shell }))).toBe(expected);
   });
 
-  const exact = { rules: [{ name: 'docs', tool: 'shell', effect: 'allow', when: { command: { exact: 'make docs > log' } } }] };
+  const exact = {
+    rules: [{ name: 'docs', tool: 'shell', effect: 'allow', when: { command: { exact: 'make docs > log' } } }],
+  };
   const glob = { rules: [{ name: 'npm', tool: 'shell', effect: 'allow', when: { command: { glob: 'npm run *' } } }] };
   const RULES: [settings: object, command: string, expected: string][] = [
     [exact, 'make docs > log', 'run rules "docs"'],
@@ -155,18 +192,31 @@ describe('shell settings', () => {
     [{ ...glob, shell: { security: 'paranoid' } }, 'npm run build', 'ask shell.outside'],
     [{ ...glob, ask: ['shell'] }, 'npm run build', 'ask ask "shell"'],
     [{ rules: [{ tool: 'shell', effect: 'allow' }] }, 'npm run build', 'ask shell.outside'],
-    [{ rules: [{ tool: 'shell', effect: 'allow', when: { sandbox: { exact: false } } }] }, 'npm run build', 'ask shell.outside'],
-    [{ rules: [{ name: 'inside', tool: 'shell', effect: 'deny', when: { sandbox: { exact: false } } }] }, 'ls', 'deny rules "inside"'],
+    [
+      { rules: [{ tool: 'shell', effect: 'allow', when: { sandbox: { exact: false } } }] },
+      'npm run build',
+      'ask shell.outside',
+    ],
+    [
+      { rules: [{ name: 'inside', tool: 'shell', effect: 'deny', when: { sandbox: { exact: false } } }] },
+      'ls',
+      'deny rules "inside"',
+    ],
   ];
   it.each(RULES)('%j: %j → %s', (settings, command, expected) => {
     expect(verdict(shellCall(command, { sandbox: false }), rulesOf(settings))).toBe(expected);
   });
 
   it('takes programs from the configuration, with their options', () => {
-    const settings = { shell: { safeBins: { npm: { subcommands: ['ls'], options: ['--json'], valueOptions: ['--depth'], operands: 'none' } } } };
+    const settings = {
+      shell: {
+        safeBins: { npm: { subcommands: ['ls'], options: ['--json'], valueOptions: ['--depth'], operands: 'none' } },
+      },
+    };
     expect(outside('npm ls --json --depth 1', settings).verdict).toBe('run');
     expect(outside('npm ls --depth=1', settings).verdict).toBe('run');
-    for (const line of ['npm', 'npm test', 'npm --json ls', 'npm ls x', 'npm ls --all', 'npm ls --js']) expect(outside(line, settings).verdict).toBe('ask');
+    for (const line of ['npm', 'npm test', 'npm --json ls', 'npm ls x', 'npm ls --all', 'npm ls --js'])
+      expect(outside(line, settings).verdict).toBe('ask');
   });
 });
 
@@ -179,7 +229,17 @@ describe('what others need of command lines', () => {
   });
 
   it('never remembers interpreters, wrappers and what it can not read', () => {
-    for (const line of ['make docs', 'python3 x.py', 'python3.12 x.py', 'sudo ls', 'env ls', 'sh -c ls', 'ls > x', 'foo | sh']) expect(isRememberable(line)).toBe(false);
+    for (const line of [
+      'make docs',
+      'python3 x.py',
+      'python3.12 x.py',
+      'sudo ls',
+      'env ls',
+      'sh -c ls',
+      'ls > x',
+      'foo | sh',
+    ])
+      expect(isRememberable(line)).toBe(false);
     expect(isRememberable('ls -la')).toBe(true);
     expect(isRememberable('gh pr list')).toBe(true);
     expect(isRememberable('gh pr list | sh')).toBe(false);

@@ -1,6 +1,13 @@
 /** Facts for policy tests. */
 import { parseConfig } from '../../src/config/index.ts';
-import type { CallFacts, JudgedSession, ResolvedSubject, Rules, Surroundings, ToolFacts } from '../../src/policy/index.ts';
+import type {
+  CallFacts,
+  JudgedSession,
+  ResolvedSubject,
+  Rules,
+  Surroundings,
+  ToolFacts,
+} from '../../src/policy/index.ts';
 import { judge } from '../../src/policy/index.ts';
 import type { Tier } from '../../src/protocol/tool.ts';
 
@@ -50,8 +57,14 @@ export function fileCall(name: string, path: string, access: 'read' | 'write' | 
 
 export function pathSubject(path: string, access: 'read' | 'write' | 'delete', resolved?: string): ResolvedSubject {
   const absolute = path.startsWith('/');
-  const canonical = resolved ?? new URL(`file://${absolute ? '' : `${WORKSPACE}/`}${path.replaceAll('%', '%25').replaceAll('?', '%3F').replaceAll('#', '%23').replaceAll('\\', '%5C')}`).pathname;
-  const plain = decodeURIComponent(canonical).replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
+  const canonical =
+    resolved ??
+    new URL(
+      `file://${absolute ? '' : `${WORKSPACE}/`}${path.replaceAll('%', '%25').replaceAll('?', '%3F').replaceAll('#', '%23').replaceAll('\\', '%5C')}`,
+    ).pathname;
+  const plain = decodeURIComponent(canonical)
+    .replace(/\/+/g, '/')
+    .replace(/(.)\/$/, '$1');
   const inside = plain === WORKSPACE || plain.startsWith(`${WORKSPACE}/`);
   const relative = inside ? { relative: plain.slice(WORKSPACE.length + 1) } : {};
   return { kind: 'path', argument: 'path', path, canonical: plain, inside, access, absolute, ...relative };
@@ -64,12 +77,17 @@ export interface ShellFacts {
   operands?: Record<string, { canonical: string; inside: boolean }>;
 }
 
-export function shellCall(command: string, { sandbox = true, cwd = WORKSPACE, env = {}, operands }: ShellFacts = {}): CallFacts {
+export function shellCall(
+  command: string,
+  { sandbox = true, cwd = WORKSPACE, env = {}, operands }: ShellFacts = {},
+): CallFacts {
   const cwdInside = cwd === WORKSPACE || cwd.startsWith(`${WORKSPACE}/`);
   return {
     tool: tool('shell'),
     arguments: { command, ...(sandbox ? {} : { sandbox, reason: 'test' }) },
-    subjects: [{ kind: 'command', argument: 'command', command, sandbox, cwd, cwdInside, env, ...(operands && { operands }) }],
+    subjects: [
+      { kind: 'command', argument: 'command', command, sandbox, cwd, cwdInside, env, ...(operands && { operands }) },
+    ],
   };
 }
 

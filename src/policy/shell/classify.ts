@@ -24,18 +24,28 @@ export interface SafeList {
   limits: ShellLimits;
 }
 
-const no = (why: string, rememberable = true): Classified => ({ safe: false, why, rememberable });
+const no = (why: string, rememberable = true): Classified => ({
+  safe: false,
+  why: why.length > 200 ? `${why.slice(0, 200)}…` : why,
+  rememberable,
+});
 const MAX_NESTING = 3;
 
 /** Judges the words of one simple command by the table of programs, the configured additions and what wrappers run. */
 export function classify(argv: readonly string[], list: SafeList, nesting = 0): Classified {
   const [program = '', ...rest] = argv;
-  if (program.includes('/')) return no(`${program} is named by its path; only programs found by name are known`, !isOpaque(baseName(program)));
+  if (program.includes('/'))
+    return no(`${program} is named by its path; only programs found by name are known`, !isOpaque(baseName(program)));
   if (Object.hasOwn(WRAPPED, program)) return WRAPPED[program]?.(argv, list, nesting) ?? no(`${program} is not known`);
   const added = Object.hasOwn(list.bins, program) ? list.bins[program] : undefined;
-  const known = added === undefined ? (Object.hasOwn(PROGRAMS, program) ? PROGRAMS[program] : undefined) : asProgram(added);
+  const known =
+    added === undefined ? (Object.hasOwn(PROGRAMS, program) ? PROGRAMS[program] : undefined) : asProgram(added);
   if (known === undefined) {
-    const what = INTERPRETERS.has(program) ? 'runs whatever it is given' : WRAPPERS.has(program) ? 'runs other programs' : 'is not on the safe list';
+    const what = INTERPRETERS.has(program)
+      ? 'runs whatever it is given'
+      : WRAPPERS.has(program)
+        ? 'runs other programs'
+        : 'is not on the safe list';
     return no(`${program} ${what}`, !isOpaque(program));
   }
   const first = rest[0];
@@ -46,11 +56,17 @@ export function classify(argv: readonly string[], list: SafeList, nesting = 0): 
   return 'why' in opened ? no(opened.why) : { safe: true, argv, files: opened.files };
 }
 
-const isOpaque = (program: string): boolean => INTERPRETERS.has(program) || WRAPPERS.has(program) || /^(python|perl|ruby|lua|php|node)[0-9.]*$/.test(program);
+const isOpaque = (program: string): boolean =>
+  INTERPRETERS.has(program) || WRAPPERS.has(program) || /^(python|perl|ruby|lua|php|node)[0-9.]*$/.test(program);
 
 /** A program that the configuration adds. Its options are matched whole; letters are not taken apart. */
 function asProgram(bin: SafeBin): Program {
-  return { words: true, long: bin.options ?? [], longValues: bin.valueOptions ?? [], operands: bin.operands ?? 'files' };
+  return {
+    words: true,
+    long: bin.options ?? [],
+    longValues: bin.valueOptions ?? [],
+    operands: bin.operands ?? 'files',
+  };
 }
 
 interface Reading {
@@ -112,8 +128,14 @@ function mark<Taken extends 0 | 1>(seen: Set<string>, name: string, taken: Taken
   return taken;
 }
 
-function readOperands(program: string, table: Program, operands: readonly string[], { seen }: Reading): { files: string[] } | { why: string } {
-  if (table.requires !== undefined && !seen.has(`-${table.requires}`)) return { why: `${program} is known only with -${table.requires}` };
+function readOperands(
+  program: string,
+  table: Program,
+  operands: readonly string[],
+  { seen }: Reading,
+): { files: string[] } | { why: string } {
+  if (table.requires !== undefined && !seen.has(`-${table.requires}`))
+    return { why: `${program} is known only with -${table.requires}` };
   if (table.operands === 'none' && operands.length > 0) return { why: `${program} takes no words here` };
   if (operands.length > (table.most ?? Infinity)) return { why: `${program} takes at most ${table.most} words here` };
   const hasPattern = table.operands === 'pattern' && table.patternOptions?.some((option) => seen.has(option)) !== true;
@@ -121,7 +143,8 @@ function readOperands(program: string, table: Program, operands: readonly string
   const odd = table.only === undefined ? undefined : checked.find((word) => table.only?.test(word) !== true);
   if (odd !== undefined) return { why: `${program} ${odd} is not known to be harmless` };
   if (table.operands === 'none' || table.operands === 'text') return { files: [] };
-  if (table.words === true && operands.some((word) => /^[(),!]/.test(word))) return { why: `${program} with an expression in brackets is not known to be harmless` };
+  if (table.words === true && operands.some((word) => /^[(),!]/.test(word)))
+    return { why: `${program} with an expression in brackets is not known to be harmless` };
   return { files: operands.slice(hasPattern ? 1 : 0).filter((word) => word !== '-') };
 }
 
@@ -132,9 +155,12 @@ const WRAPPED: Readonly<Record<string, WrapperJudge>> = {
   env: (argv, list, nesting) => after(argv, 1, list, nesting),
   command: (argv, list, nesting) => after(argv, 1, list, nesting),
   time: (argv, list, nesting) => after(argv, 1, list, nesting),
-  nice: (argv, list, nesting) => after(argv, argv[1] === '-n' && /^[0-9]{1,2}$/.test(argv[2] ?? '') ? 3 : 1, list, nesting),
+  nice: (argv, list, nesting) =>
+    after(argv, argv[1] === '-n' && /^[0-9]{1,2}$/.test(argv[2] ?? '') ? 3 : 1, list, nesting),
   timeout: (argv, list, nesting) =>
-    /^[0-9.]{1,9}[smhd]?$/.test(argv[1] ?? '') ? after(argv, 2, list, nesting) : no('timeout is known only as timeout DURATION COMMAND', false),
+    /^[0-9.]{1,9}[smhd]?$/.test(argv[1] ?? '')
+      ? after(argv, 2, list, nesting)
+      : no('timeout is known only as timeout DURATION COMMAND', false),
   xargs: (argv, list, nesting) => {
     const inner = after(argv, argv[1] === '-0' ? 2 : 1, list, nesting);
     // Words from standard input become options and files of the program: only one for which any word is text can take them.
@@ -153,7 +179,8 @@ function after(argv: readonly string[], from: number, list: SafeList, nesting: n
   const [program = ''] = inner;
   if (nesting >= MAX_NESTING) return no('commands are wrapped too deeply', false);
   // Without a command `env` shows the environment; an assignment or an option changes what runs.
-  if (program === '' || program.startsWith('-') || program.includes('=')) return no(`${argv[0]} is not followed by a plain command`, false);
+  if (program === '' || program.startsWith('-') || program.includes('='))
+    return no(`${argv[0]} is not followed by a plain command`, false);
   const judged = classify(inner, list, nesting + 1);
   return judged.safe ? { ...judged, argv: [...argv.slice(0, from), ...judged.argv] } : judged;
 }
@@ -161,7 +188,8 @@ function after(argv: readonly string[], from: number, list: SafeList, nesting: n
 /** `sh -c LINE`: the line is judged as a line, and rebuilt. */
 function shellLine(argv: readonly string[], list: SafeList, nesting: number): Classified {
   const [program = '', option, line] = argv;
-  if (option !== '-c' || line === undefined || argv.length > 3) return no(`${program} runs whatever it is given`, false);
+  if (option !== '-c' || line === undefined || argv.length > 3)
+    return no(`${program} runs whatever it is given`, false);
   if (nesting >= MAX_NESTING) return no('commands are wrapped too deeply', false);
   const inner = plainLine(line, list.limits);
   if (!inner.plain) return no(`what ${program} would run is not plain: ${inner.why}`, false);

@@ -28,10 +28,12 @@ export function dangerIn(commands: readonly (readonly string[])[], text: string)
     const why = danger(program, words);
     if (why !== undefined) return `${program} ${why}`;
   }
-  const fetched = /\b(curl|wget|fetch|nc|base64)\b[^|;&]*\|[\s\S]*?\b([a-z0-9.]+)\b/.exec(text);
+  // Bounded, because these look ahead; a longer line asks anyway.
+  const start = text.slice(0, 4_096);
+  const fetched = /\b(curl|wget|fetch|nc|base64)\b[^|;&]*\|[^|]*?\b([a-z0-9.]+)\b/.exec(start);
   if (fetched?.[2] !== undefined && INTERPRETERS.has(fetched[2])) return `${fetched[2]} runs what ${fetched[1]} brings`;
-  if (/>\s*\/dev\/(sd|nvme|hd|vd|disk|mem)/.test(text)) return 'it writes to a device';
-  if (/\b(\w+|:)\s*\(\)\s*\{[^}]*\|[^}]*&\s*\}/.test(text)) return 'it multiplies without end';
+  if (/>\s*\/dev\/(sd|nvme|hd|vd|disk|mem)/.test(start)) return 'it writes to a device';
+  if (/\(\s*\)\s*\{/.test(start) && start.includes('|') && start.includes('&')) return 'it may multiply without end';
   return undefined;
 }
 
@@ -55,7 +57,9 @@ function danger(program: string, words: readonly string[]): string | undefined {
     case 'pkill':
       return words.includes('-1') || words.includes('1') ? 'stops everything' : undefined;
     case 'git':
-      return words.includes('push') && words.some((word) => /^(-f|--force|--mirror|--delete|\+.+)/.test(word)) ? 'overwrites a remote' : undefined;
+      return words.includes('push') && words.some((word) => /^(-f|--force|--mirror|--delete|\+.+)/.test(word))
+        ? 'overwrites a remote'
+        : undefined;
     default:
       return undefined;
   }

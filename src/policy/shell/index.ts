@@ -1,7 +1,7 @@
 /** What others need to know of command lines. */
 import { DEFAULT_SHELL } from '../settings.ts';
 import { classify } from './classify.ts';
-import { simpleCommands } from './forms.ts';
+import { readingsOf } from './forms.ts';
 import { warmUp } from './mvdan.ts';
 import { type Part, plainLine } from './plain.ts';
 import { INTERPRETERS, WRAPPERS } from './programs.ts';
@@ -42,7 +42,8 @@ export function fileOperands(command: string, safeBins: Parameters<typeof classi
 export function isRememberable(command: string): boolean {
   const line = plainLine(command, DEFAULT_SHELL);
   if (!line.plain) return false;
-  if (simpleCommands(command).some(([program = '']) => INTERPRETERS.has(program) || WRAPPERS.has(program))) return false;
+  if (readingsOf(command).commands.some(([program = '']) => INTERPRETERS.has(program) || WRAPPERS.has(program)))
+    return false;
   return line.parts.every((part) => {
     const judged = classify(part.argv, { bins: {}, limits: DEFAULT_SHELL });
     return judged.safe || judged.rememberable;

@@ -8,7 +8,7 @@ import type { Rules } from '../rules.ts';
 import type { CallFacts, Finding, JudgedSession, ResolvedSubject, Surroundings } from '../types.ts';
 import { classify, type SafeList } from './classify.ts';
 import { dangerIn } from './danger.ts';
-import { simpleCommands } from './forms.ts';
+import { commandReadings } from './forms.ts';
 import { type Part, plainLine, rebuilt } from './plain.ts';
 
 type CommandSubject = Extract<ResolvedSubject, { kind: 'command' }>;
@@ -35,7 +35,12 @@ export function shellFindings(
       command = outside.command;
     }
     if (rules.shell.approval === 'always') {
-      findings.push({ layer: 'approval', rule: 'approval.always', effect: 'ask', reason: 'every shell call needs an approval (shell.approval)' });
+      findings.push({
+        layer: 'approval',
+        rule: 'approval.always',
+        effect: 'ask',
+        reason: 'every shell call needs an approval (shell.approval)',
+      });
     }
   }
   return { findings, ...(command !== undefined && { command }) };
@@ -56,34 +61,67 @@ function outsideFindings(
   }
   const { reason } = known;
   if (backend === 'sandbox') {
-    return { findings: [{ layer: 'shell', rule: 'shell.outside', effect: 'raise', reason: `it runs outside of the sandbox, and ${reason}`, tier: 'elevated' }] };
+    return {
+      findings: [
+        {
+          layer: 'shell',
+          rule: 'shell.outside',
+          effect: 'raise',
+          reason: `it runs outside of the sandbox, and ${reason}`,
+          tier: 'elevated',
+        },
+      ],
+    };
   }
   if (security === 'full') {
-    return { findings: [{ layer: 'shell', rule: 'shell.full', effect: 'allow', reason: 'shell.security is full: what no rule denies runs' }] };
+    return {
+      findings: [
+        {
+          layer: 'shell',
+          rule: 'shell.full',
+          effect: 'allow',
+          reason: 'shell.security is full: what no rule denies runs',
+        },
+      ],
+    };
   }
-  const danger = dangerIn(simpleCommands(subject.command), subject.command);
+  const danger = dangerIn(commandReadings(call, subject.argument).commands, subject.command);
   if (danger !== undefined) {
-    return { findings: [{ layer: 'shell', rule: 'shell.dangerous', effect: 'raise', reason: danger, tier: 'elevated' }] };
+    return {
+      findings: [{ layer: 'shell', rule: 'shell.dangerous', effect: 'raise', reason: danger, tier: 'elevated' }],
+    };
   }
   const rule = security === 'paranoid' ? 'shell.paranoid' : 'shell.unlisted';
   if (approval !== 'auto') return { findings: [{ layer: 'shell', rule, effect: 'ask', reason }] };
   return {
     findings: [
       { layer: 'shell', rule, effect: 'none', reason },
-      { layer: 'approval', rule: 'approval.auto', effect: 'allow', reason: `approved by itself (shell.approval is auto), though ${reason}` },
+      {
+        layer: 'approval',
+        rule: 'approval.auto',
+        effect: 'allow',
+        reason: `approved by itself (shell.approval is auto), though ${reason}`,
+      },
     ],
   };
 }
 
 /** Is the command one that a rule names or that is known to be harmless? */
-function knowledge(call: CallFacts, subject: CommandSubject, session: JudgedSession, rules: Rules, surroundings: Surroundings): Known {
+function knowledge(
+  call: CallFacts,
+  subject: CommandSubject,
+  session: JudgedSession,
+  rules: Rules,
+  surroundings: Surroundings,
+): Known {
   const { security, safeBins: bins } = rules.shell;
   const surrounding = oddSurrounding(subject);
   if (surrounding !== undefined) return { harmless: false, reason: surrounding };
   const line = plainLine(subject.command, rules.shell);
   const named = namedByRule(call, subject, session, rules, line.plain ? line.parts : undefined);
   if (named !== undefined) return { harmless: true, ...named, ...(line.plain && { command: rebuilt(line.parts) }) };
-  if (security === 'paranoid') return { harmless: false, reason: 'no rule names this exact command (shell.security is paranoid)' };
+  if (security === 'paranoid')
+    return { harmless: false, reason: 'no rule names this exact command (shell.security is paranoid)' };
   if (!line.plain) return { harmless: false, reason: line.why };
   return safeLine(line.parts, subject, { bins, limits: rules.shell }, surroundings);
 }
@@ -95,7 +133,12 @@ function oddSurrounding({ env, cwdInside, cwd }: CommandSubject): string | undef
   return cwdInside ? undefined : `it runs in ${cwd}, outside of the workspace`;
 }
 
-function safeLine(parts: readonly Part[], subject: CommandSubject, list: SafeList, { protectedPaths }: Surroundings): Known {
+function safeLine(
+  parts: readonly Part[],
+  subject: CommandSubject,
+  list: SafeList,
+  { protectedPaths }: Surroundings,
+): Known {
   const judged: Part[] = [];
   for (const part of parts) {
     const one = classify(part.argv, list);
@@ -104,7 +147,12 @@ function safeLine(parts: readonly Part[], subject: CommandSubject, list: SafeLis
     if (odd !== undefined) return { harmless: false, reason: `${odd} is not known to lie in the workspace` };
     judged.push({ ...part, argv: one.argv });
   }
-  return { harmless: true, rule: 'shell.safe_bin', reason: 'every command in it is known to be harmless', command: rebuilt(judged) };
+  return {
+    harmless: true,
+    rule: 'shell.safe_bin',
+    reason: 'every command in it is known to be harmless',
+    command: rebuilt(judged),
+  };
 }
 
 function isOwnFile({ operands }: CommandSubject, file: string, protectedPaths: readonly string[]): boolean {
@@ -125,12 +173,16 @@ function namedByRule(
 ): { rule: string; reason: string } | undefined {
   for (const { section } of sectionsOf(session, rules)) {
     for (const one of section.rules) {
-      const pattern = one.rule.when !== undefined && Object.hasOwn(one.rule.when, subject.argument) ? one.rule.when[subject.argument] : undefined;
+      const pattern =
+        one.rule.when !== undefined && Object.hasOwn(one.rule.when, subject.argument)
+          ? one.rule.when[subject.argument]
+          : undefined;
       if (one.rule.effect !== 'allow' || pattern === undefined) continue;
       const exact = 'exact' in pattern;
       if (!exact && (rules.shell.security === 'paranoid' || parts === undefined)) continue;
       const calls = exact ? [call] : (parts ?? []).map((part) => withCommand(call, subject, part.argv.join(' ')));
-      if (calls.every((single) => ruleMatches(one, single))) return { rule: one.name, reason: one.rule.reason ?? 'a rule allows this command' };
+      if (calls.every((single) => ruleMatches(one, single)))
+        return { rule: one.name, reason: one.rule.reason ?? 'a rule allows this command' };
     }
   }
   return undefined;

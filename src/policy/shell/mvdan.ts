@@ -67,7 +67,15 @@ function ask({ memory, wasmAlloc, wasmFree, process }: Exports, text: string): s
     new Uint8Array(memory.buffer).set(bytes, pointer);
     return [pointer, bytes.byteLength, bytes.byteLength];
   };
-  const print = { print: true, keepComments: true, stopAt: '', recoverErrors: 0, simplify: false, indent: 2, singleLine: true };
+  const print = {
+    print: true,
+    keepComments: true,
+    stopAt: '',
+    recoverErrors: 0,
+    simplify: false,
+    indent: 2,
+    singleLine: true,
+  };
   const result = process(
     ...put('command.sh'),
     ...put(text),

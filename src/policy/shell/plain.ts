@@ -40,7 +40,9 @@ export function plainLine(command: string, { maxLength, maxParts }: ShellLimits)
     const script = parse(command);
     if (script.errors !== undefined && script.errors.length > 0) throw new NotPlain('it is no valid shell command');
     if (script.commands.length === 0 || script.shebang !== undefined) throw new NotPlain('it has no command');
-    const parts = script.commands.flatMap((statement, index) => statementParts(statement, index === 0 ? undefined : ';'));
+    const parts = script.commands.flatMap((statement, index) =>
+      statementParts(statement, index === 0 ? undefined : ';'),
+    );
     if (parts.length > maxParts) throw new NotPlain(`it has more than ${maxParts} commands`);
     if (normalForm(command) !== writtenForm(parts)) throw new NotPlain('two shell parsers read it differently');
     return { plain: true, parts: parts.map(({ words: _, ...part }) => part) };
@@ -61,7 +63,9 @@ function statementParts(statement: Statement, before: Operator | undefined): Wri
   if (statement.background) throw new NotPlain('it leaves something running in the background');
   const { command } = statement;
   if (command.type !== 'AndOr') return pipelineParts(command, before);
-  return command.commands.flatMap((node, index) => pipelineParts(node, index === 0 ? before : command.operators[index - 1]));
+  return command.commands.flatMap((node, index) =>
+    pipelineParts(node, index === 0 ? before : command.operators[index - 1]),
+  );
 }
 
 function pipelineParts(node: PipelineNode, before: Operator | undefined): Written[] {
@@ -120,4 +124,9 @@ export const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)
  * stays bare, because it is a word of the shell and on many machines no program.
  */
 export const rebuilt = (parts: readonly Part[]): string =>
-  parts.map(({ operator, argv }) => join(operator) + argv.map((word, at) => (at === 0 && word === 'time' ? word : quote(word))).join(' ')).join('');
+  parts
+    .map(
+      ({ operator, argv }) =>
+        join(operator) + argv.map((word, at) => (at === 0 && word === 'time' ? word : quote(word))).join(' '),
+    )
+    .join('');

@@ -47,7 +47,9 @@ const GREP: Program = {
   long: words(
     '--ignore-case --invert-match --word-regexp --line-regexp --count --files-with-matches --files-without-match --line-number --with-filename --no-filename --only-matching --quiet --silent --recursive --extended-regexp --fixed-strings --basic-regexp --text --null --no-messages',
   ),
-  longValues: words('--max-count --after-context --before-context --context --regexp --include --exclude --exclude-dir --color --colour'),
+  longValues: words(
+    '--max-count --after-context --before-context --context --regexp --include --exclude --exclude-dir --color --colour',
+  ),
   operands: 'pattern',
   patternOptions: ['-e', '--regexp'],
 };
@@ -74,13 +76,26 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   uptime: none('ps', '--pretty --since'),
   hostname: none('s'),
   // A word without `+` would set the clock.
-  date: { flags: 'uR', values: 'd', long: words('--utc --universal'), longValues: words('--date --iso-8601 --rfc-3339'), operands: 'text', only: /^\+/, most: 1 },
+  date: {
+    flags: 'uR',
+    values: 'd',
+    long: words('--utc --universal'),
+    longValues: words('--date --iso-8601 --rfc-3339'),
+    operands: 'text',
+    only: /^\+/,
+    most: 1,
+  },
   which: { flags: 'a', operands: 'text', only: /^[A-Za-z0-9._+-]+$/ },
 
   // Names
   basename: { flags: 'az', values: 's', operands: 'text' },
   dirname: { flags: 'z', operands: 'text' },
-  ls: files('1aAbBcCdfFghiklmnNopqQrRsStuUvxXZ', '', '--all --almost-all --directory --human-readable --inode --recursive --reverse --size --group-directories-first --full-time', '--color --sort --time --format --time-style'),
+  ls: files(
+    '1aAbBcCdfFghiklmnNopqQrRsStuUvxXZ',
+    '',
+    '--all --almost-all --directory --human-readable --inode --recursive --reverse --size --group-directories-first --full-time',
+    '--color --sort --time --format --time-style',
+  ),
   tree: files('adfishpugDFrtCnU', 'LIP', '--dirsfirst --noreport'),
   stat: files('ft', 'c', '--terse --file-system', '--format'),
   file: files('bi', '', '--brief --mime --mime-type --mime-encoding'),
@@ -89,7 +104,9 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   find: {
     words: true,
     long: words('-print -print0 -not -o -a -or -and -empty -xdev -mount -depth -daystart'),
-    longValues: words('-name -iname -path -ipath -type -maxdepth -mindepth -size -mtime -mmin -atime -ctime -perm -user -group'),
+    longValues: words(
+      '-name -iname -path -ipath -type -maxdepth -mindepth -size -mtime -mmin -atime -ctime -perm -user -group',
+    ),
     operands: 'files',
   },
 
@@ -104,14 +121,32 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   expand: files('i', 't', '--initial', '--tabs'),
   unexpand: files('a', 't', '--all', '--tabs'),
   wc: files('cmlLw', '', '--bytes --chars --lines --words --max-line-length'),
-  sort: files('bdfghiMnRrVcCmsuz', 'kt', '--unique --reverse --numeric-sort --human-numeric-sort --version-sort --ignore-case --stable --check', '--key --field-separator'),
+  sort: files(
+    'bdfghiMnRrVcCmsuz',
+    'kt',
+    '--unique --reverse --numeric-sort --human-numeric-sort --version-sort --ignore-case --stable --check',
+    '--key --field-separator',
+  ),
   // A second file would be written.
-  uniq: { ...files('cdDiuz', 'fsw', '--count --repeated --unique --ignore-case', '--skip-fields --skip-chars'), most: 1 },
-  cut: files('nsz', 'bcdf', '--complement --only-delimited', '--bytes --characters --delimiter --fields --output-delimiter'),
+  uniq: {
+    ...files('cdDiuz', 'fsw', '--count --repeated --unique --ignore-case', '--skip-fields --skip-chars'),
+    most: 1,
+  },
+  cut: files(
+    'nsz',
+    'bcdf',
+    '--complement --only-delimited',
+    '--bytes --characters --delimiter --fields --output-delimiter',
+  ),
   paste: files('sz', 'd', '--serial', '--delimiters'),
   join: { ...files('i', 'aetv12jo', '--ignore-case', ''), most: 2 },
   comm: files('123', '', '--check-order --nocheck-order --total', '--output-delimiter'),
-  tr: { flags: 'cCdst', long: words('--complement --delete --squeeze-repeats --truncate-set1'), operands: 'text', most: 2 },
+  tr: {
+    flags: 'cCdst',
+    long: words('--complement --delete --squeeze-repeats --truncate-set1'),
+    operands: 'text',
+    most: 2,
+  },
   grep: GREP,
   egrep: GREP,
   fgrep: GREP,
