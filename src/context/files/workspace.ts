@@ -2,6 +2,7 @@
 import { constants, lstatSync, readdirSync, unlinkSync, type Stats } from 'node:fs';
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { createHash, randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { DirectoryEntry, FileReader, FileWriter } from '../../tools/tool-context.ts';
 import { abortedBy, stopIfAborted } from '../abort.ts';
@@ -34,13 +35,13 @@ export function openReader({ root, protection, signal }: WorkspaceOptions): File
         path: relative(root, place.path),
       })),
     list: (path) =>
-      withPlace(path, how, (place) => {
+      withPlace(path, how, async (place) => {
         if (!existing(place).stats.isDirectory())
           throw new CountersignError(
             'not_a_directory',
             `${relative(root, place.path)} is not a folder; use read or stat`,
           );
-        return { path: relative(root, place.path), entries: entriesOf(place, protection) };
+        return { path: relative(root, place.path), entries: await entriesOf(place, protection, signal) };
       }),
     stat: (path) =>
       withPlace(path, how, (place) => {
@@ -177,10 +178,13 @@ async function readAll(file: FileHandle, expected: number, name: string, signal:
   }
 }
 
-function entriesOf(place: Place, protection: Protection): DirectoryEntry[] {
+async function entriesOf(place: Place, protection: Protection, signal: AbortSignal): Promise<DirectoryEntry[]> {
   const held = { fd: existing(place).fd, path: place.path };
   const entries: DirectoryEntry[] = [];
-  for (const name of readdirSync(through(held))) {
+  for (const [i, name] of readdirSync(through(held)).entries()) {
+    // A folder of a hundred thousand files takes half a second; heartbeats need the event loop.
+    if (i % 1_000 === 999) await setImmediate();
+    stopIfAborted(signal);
     const stats = lstatSync(through(held, name), { throwIfNoEntry: false });
     if (stats === undefined || protection.identities.has(`${stats.dev}:${stats.ino}`)) continue;
     entries.push(entryOf(name, stats));

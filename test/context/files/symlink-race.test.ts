@@ -103,3 +103,37 @@ it('neither reads nor writes nor lists nor deletes outside, whatever is swapped 
   expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('SECRET\n');
   expect(existsSync(join(outside, 'new'))).toBe(false);
 }, 60_000);
+
+it.each([
+  ['in the sandbox', {}],
+  ['without one', { sandbox: { bubblewrap: '/bin/false' } }],
+])('finds nothing outside, %s', async (_name, options) => {
+  const folders = scratch();
+  const { workspace, outside } = folders;
+  for (const name of ['inside', 'folder']) {
+    mkdirSync(join(workspace, name));
+    writeFileSync(join(workspace, name, 'f'), 'inside');
+  }
+  symlinkSync('inside', join(workspace, 'swap'));
+  const { searcher } = await contextOf(folders, options);
+  const swapper = spawn(process.execPath, ['-e', SWAPPER, workspace, outside], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(swapper.stdout, 'data');
+  const found = new Set<string>();
+  const end = Date.now() + 1_500;
+  while (Date.now() < end) {
+    for (const path of ['.', 'folder', 'swap']) {
+      const result = await searcher
+        ?.search({ pattern: 'SECRET|inside', path, maxMatches: 50 })
+        .catch((error: unknown) => {
+          if (!isCountersignError(error)) throw error;
+          return undefined;
+        });
+      for (const match of result?.matches ?? []) found.add(match.text);
+    }
+  }
+  swapper.kill('SIGTERM');
+  await once(swapper, 'exit');
+  expect([...found]).toEqual(['inside']);
+});
