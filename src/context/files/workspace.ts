@@ -6,8 +6,9 @@ import { setImmediate } from 'node:timers/promises';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { DirectoryEntry, FileReader, FileWriter } from '../../tools/tool-context.ts';
 import { abortedBy, stopIfAborted } from '../abort.ts';
-import { through, withPlace, type Place, type Protection, type Resolving } from './beneath.ts';
+import { through, type Place, type Protection, type Resolving } from './beneath.ts';
 import { isErrno } from '../errno.ts';
+import { atPlace } from './file-error.ts';
 import type { Journal } from '../state/journal.ts';
 import { holdsProtected, refuseGitControl } from './protected.ts';
 import { removePlace } from './remove.ts';
@@ -30,12 +31,12 @@ export function openReader({ root, protection, signal }: WorkspaceOptions): File
   const how: Resolving = { root, protection, followLast: true };
   return {
     read: (path) =>
-      withPlace(path, how, async (place) => ({
+      atPlace(path, how, async (place) => ({
         bytes: await readPlace(place, signal),
         path: relative(root, place.path),
       })),
     list: (path) =>
-      withPlace(path, how, async (place) => {
+      atPlace(path, how, async (place) => {
         if (!existing(place).stats.isDirectory())
           throw new CountersignError(
             'not_a_directory',
@@ -44,7 +45,7 @@ export function openReader({ root, protection, signal }: WorkspaceOptions): File
         return { path: relative(root, place.path), entries: await entriesOf(place, protection, signal) };
       }),
     stat: (path) =>
-      withPlace(path, how, (place) => {
+      atPlace(path, how, (place) => {
         const { stats } = existing(place);
         return { path: relative(root, place.path), ...entryOf(place.name === '' ? '.' : place.name, stats) };
       }),
@@ -57,7 +58,7 @@ export function openWriter(options: WorkspaceOptions & { journal: Journal }): Fi
   const how: Resolving = { root, protection, followLast: true, createParents: true };
   return {
     write: (path, bytes, { ifHash } = {}) =>
-      withPlace(path, how, async (place) => {
+      atPlace(path, how, async (place) => {
         checkWritable(place, bytes);
         const hash = sha256(bytes);
         if (ifHash !== undefined) {
@@ -70,7 +71,7 @@ export function openWriter(options: WorkspaceOptions & { journal: Journal }): Fi
       }),
 
     update: (path, change, { ifHash } = {}) =>
-      withPlace(path, { ...how, createParents: false }, async (place) => {
+      atPlace(path, { ...how, createParents: false }, async (place) => {
         const name = relative(root, place.path);
         const present = await readPlace(place, signal);
         const before = sha256(present);
@@ -94,7 +95,7 @@ export function openWriter(options: WorkspaceOptions & { journal: Journal }): Fi
       }),
 
     remove: (path, { recursive = false } = {}) =>
-      withPlace(path, { root, protection, followLast: false }, async (place) => {
+      atPlace(path, { root, protection, followLast: false }, async (place) => {
         if (place.name === '')
           throw new CountersignError('protected_path', 'the workspace itself is not deleted by a tool');
         existing(place);

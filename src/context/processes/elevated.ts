@@ -2,7 +2,8 @@
 import { homedir } from 'node:os';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { Elevated } from '../../tools/tool-context.ts';
-import { withPlace, type Protection } from '../files/beneath.ts';
+import type { Protection } from '../files/beneath.ts';
+import { atPlace } from '../files/file-error.ts';
 import { runOnHost, workingFolderOf } from './processes.ts';
 import { holdsProtected } from '../files/protected.ts';
 import { removePlace } from '../files/remove.ts';
@@ -23,7 +24,7 @@ export function openElevated({ root, protection, signal }: ElevatedOptions): Ele
           'outside_workspace',
           `${path} is relative; outside of the workspace only absolute paths are deleted`,
         );
-      return withPlace(path, { root: '/', protection, followLast: false, refuseLinks: true }, async (place) => {
+      return atPlace(path, { root: '/', protection, followLast: false, refuseLinks: true }, async (place) => {
         refuseVital(place.path, protection);
         if (place.entry === undefined) throw new CountersignError('file_not_found', `${place.path} does not exist`);
         return { path: place.path, entries: await removePlace(place, { recursive, protection, signal }) };

@@ -366,6 +366,16 @@ describe('listing', () => {
   });
 });
 
+it('tells in our words what the system refuses', async () => {
+  const { workspace, writer } = await hands();
+  writeFileSync(join(workspace, 'f'), 'x');
+  const work = writer.update('f', (present) => {
+    spawnSync('rm', ['-rf', join(workspace, 'f')]);
+    return { bytes: present, note: null };
+  });
+  expect(await codeOf(work)).toBe('file_changed');
+});
+
 it('lets go of every descriptor', async () => {
   const { workspace, files, writer } = await hands();
   mkdirSync(join(workspace, 'a/b/c'), { recursive: true });
