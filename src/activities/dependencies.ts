@@ -4,7 +4,9 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/index.ts';
 import type { Rules, Surroundings } from '../policy/index.ts';
 import type { Catalogue } from '../tools/index.ts';
+import type { Halt } from '../protocol/control.ts';
 import type { SessionReader } from './session-reader.ts';
+import type { Slots } from './slots.ts';
 
 export interface Dependencies {
   client: Client;
@@ -13,6 +15,9 @@ export interface Dependencies {
   /** The configuration of now; it can change between two calls. */
   settings(): { config: Config; rules: Rules };
   surroundings(): Surroundings;
+  /** Set while the service is halted: nothing new runs. */
+  halted(): Halt | undefined;
+  slots: Slots;
   /** Claims, outcomes of claimed tries, artifacts. Workers of one namespace share it. */
   stateDir: string;
   /** Countersign's own configuration, state and keys: no tool reaches them. */

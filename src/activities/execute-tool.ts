@@ -25,7 +25,11 @@ export async function executeTool(dependencies: Dependencies, input: ExecuteInpu
   try {
     const from = caller();
     if (input.recover) return await recorded(dependencies, from);
+    const halt = dependencies.halted();
+    if (halt) return held('halted', `${halt.by} halted the service: ${halt.reason}`);
     const session = await dependencies.sessions.read(from.session, { fresh: true });
+    using slot = await waitForSlot(dependencies, session);
+    if (!slot) return held('worker_lost', 'The worker shut down before the tool ran.');
     const allowed = await authorise(dependencies, from, session, input);
     return await perform(dependencies, from, session, allowed, beat.progress);
   } catch (error) {
@@ -33,6 +37,20 @@ export async function executeTool(dependencies: Dependencies, input: ExecuteInpu
     return toExecution(error);
   } finally {
     beat.stop();
+  }
+}
+
+/** Nothing ran and nothing was claimed: the workflow may ask again. */
+const held = (code: ErrorCode, message: string): Execution => ({ status: 'held', error: callError(code, message) });
+
+/** The agent's turn, or undefined when the worker shuts down first. */
+async function waitForSlot({ slots }: Dependencies, { facts }: KnownSession): Promise<Disposable | undefined> {
+  try {
+    return await slots.take(facts.agent, cancellationSignal());
+  } catch (error) {
+    const shutDown = cancellationSignal().aborted && !Context.current().cancellationDetails?.cancelRequested;
+    if (shutDown) return undefined;
+    throw error;
   }
 }
 
@@ -130,10 +148,19 @@ async function perform(
     progress,
   });
   const final = cancellationSignal().aborted ? stopped(tool, execution) : execution;
-  if (tool.effect === 'once') await recordExecution(stateDir, from, final);
+  if (tool.effect === 'once') await record(dependencies, from, final);
   // Temporal's own cancellation tells the workflow; what was recorded tells whoever asks again.
   if (final.status === 'failed' && final.error.code === 'cancelled') throw new CancelledFailure(final.error.message);
   return final;
+}
+
+/** A record that cannot be written changes nothing of what happened: the workflow has the outcome. */
+async function record({ stateDir, log }: Dependencies, from: Caller, execution: Execution): Promise<void> {
+  try {
+    await recordExecution(stateDir, from, execution);
+  } catch (error) {
+    log.error({ ...from, error: String(error) }, 'the outcome of a claimed try could not be recorded');
+  }
 }
 
 /** A command that policy took apart and let run is run in its rebuilt form, so that what was judged is what runs. */

@@ -64,7 +64,7 @@ function ask(
   return { digest: approvalDigest({ session, callId, tool: tool.name, ...content }), agent, ...content };
 }
 
-/** The outcome of a quick read, or undefined where it is none or took too long: it then runs as an ordinary activity. */
+/** The outcome of a quick read, or undefined where it is none, may not start now, or took too long: it then runs as an ordinary activity. */
 async function runQuick(
   dependencies: Dependencies,
   from: Caller,
@@ -75,6 +75,7 @@ async function runQuick(
 ): Promise<Execution | undefined> {
   const { quickMs } = tool.limits;
   if (quickMs === undefined || tool.effect !== 'read' || judgement.tier !== 'read_only') return undefined;
+  if (dependencies.halted()) return undefined;
   const execution = await runTool(dependencies, {
     from,
     session,

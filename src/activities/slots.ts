@@ -1,6 +1,6 @@
 /**
  * How many calls of one agent run at once in this worker process, and how many wait for their turn. Between agents and
- * between workers the engine's own fairness does the sharing; this keeps one agent from taking a whole worker.
+ * between workers the engine's own fairness does the sharing; this keeps one agent from taking a whole worker. Quick reads are not counted: each ends within a second by itself.
  */
 import { CountersignError } from '../protocol/errors.ts';
 
@@ -10,8 +10,6 @@ export interface Slots {
    * and the signal's reason when it is aborted first.
    */
   take(agent: string, signal: AbortSignal): Promise<Disposable>;
-  /** A free slot at once, or none. */
-  takeNow(agent: string): Disposable | undefined;
 }
 
 interface Queue {
@@ -42,17 +40,11 @@ export function createSlots(limits: () => { running: number; queued: number }): 
     };
   };
 
-  const takeNow = (agent: string): Disposable | undefined => {
-    const queue = queueOf(agent);
-    return queue.running < limits().running && queue.waiting.length === 0 ? slot(agent, queue) : undefined;
-  };
-
   const take = async (agent: string, signal: AbortSignal): Promise<Disposable> => {
     signal.throwIfAborted();
-    const now = takeNow(agent);
-    if (now) return now;
     const queue = queueOf(agent);
     const { running, queued } = limits();
+    if (queue.running < running && queue.waiting.length === 0) return slot(agent, queue);
     if (queue.waiting.length >= queued) {
       const message = `Agent ${agent} has ${running} calls running and ${queued} waiting in this worker. Call again when some have ended.`;
       throw new CountersignError('too_many_calls', message);
@@ -71,5 +63,5 @@ export function createSlots(limits: () => { running: number; queued: number }): 
     });
   };
 
-  return { take, takeNow };
+  return { take };
 }

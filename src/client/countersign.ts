@@ -9,6 +9,7 @@ import { connectionSettings } from '../server/connect.ts';
 import { Approvals } from './approvals.ts';
 import type { CallAudit, SessionAudit } from './audit.ts';
 import { CallHandle } from './call.ts';
+import { Control } from './control.ts';
 import { SessionHandle, sessionFrom } from './session.ts';
 import type { BuiltInTools } from './tool-types.ts';
 import { type Transport, fromFailure, isGone, reach, unreachable } from './transport.ts';
@@ -46,6 +47,8 @@ export interface OpenSessionOptions {
 
 export class Countersign<Tools = BuiltInTools> {
   readonly approvals: Approvals;
+  /** The emergency stop. */
+  readonly control: Control;
   readonly #transport: Transport;
   readonly #close: () => Promise<void>;
 
@@ -53,6 +56,7 @@ export class Countersign<Tools = BuiltInTools> {
     this.#transport = transport;
     this.#close = close;
     this.approvals = new Approvals(transport);
+    this.control = new Control(transport);
   }
 
   /** @throws CountersignError `no_service` where no server answers */

@@ -3,6 +3,7 @@ export { Approvals, type DecisionOptions, type OpenRequest, type WaitingCall } f
 export type { CallAudit, CallEntry, DecisionEntry, RouteEntry, SessionAudit, SessionEntry } from './audit.ts';
 export { CallHandle } from './call.ts';
 export { type ConnectOptions, Countersign, type EmbeddedWorker, type OpenSessionOptions } from './countersign.ts';
+export { Control, type ControlOptions } from './control.ts';
 export { type CallOptions, SessionHandle } from './session.ts';
 export type { ArgumentsOf, BuiltInTools } from './tool-types.ts';
 export type { ApprovalDetails, ApprovalRequest, Decision, DecisionAnswer } from '../protocol/approval.ts';

@@ -43,6 +43,7 @@ export const ERRORS = {
   digest_mismatch: 'PermissionDenied',
   bad_signature: 'PermissionDenied',
   not_a_call: 'PermissionDenied',
+  halted: 'PermissionDenied',
 
   // What tools meet
   outside_workspace: 'PermissionDenied',

@@ -16,6 +16,8 @@ export const LIMITS = {
   sessionDepth: 3,
   /** Children of one session that have not ended. */
   sessionChildren: 100,
+  /** How long a call is held while the service is halted. */
+  heldMs: 24 * 60 * 60_000,
   /** Output for the model; past it the output is cut and kept whole as an artifact. */
   modelOutputBytes: 16 * 1024,
   /** Text for people. */

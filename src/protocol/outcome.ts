@@ -148,4 +148,6 @@ export interface Ask {
 /** How one execution ended, as the activity reports it. */
 export type Execution =
   | ({ status: 'completed' } & ToolResult)
+  /** Nothing ran: the service is halted. */
+  | { status: 'held'; error: CallError }
   | { status: 'failed' | 'denied' | 'timed_out' | 'unknown'; error: CallError; artifacts?: Artifact[] };

@@ -3,7 +3,9 @@ import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/index.ts';
+import { watchHalt } from '../activities/halt-watch.ts';
 import { createSessionReader } from '../activities/session-reader.ts';
+import { createSlots } from '../activities/slots.ts';
 import type { Config } from '../config/index.ts';
 import { canonicalWorkspace } from '../context/index.ts';
 import type { Rules } from '../policy/index.ts';
@@ -42,18 +44,28 @@ export interface CountersignWorker {
   shutdown(): void;
 }
 
-/** Also bounds memory: a cached workflow takes about 150 KB here. */
-const CACHED_WORKFLOWS = 1_000;
+/** What every worker of ours runs with; the benchmark's floor, too. */
+export const WORKER_SETTINGS = {
+  // Also bounds memory: a cached workflow takes about 150 KB here.
+  maxCachedWorkflows: 1_000,
+  // Cancellation reaches a tool with its next heartbeat; at the default throttle that took 6.6 s.
+  maxHeartbeatThrottleInterval: '500ms',
+  shutdownGraceTime: '3s',
+  shutdownForceTime: '15s',
+} as const;
 
 export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
   const { connection, namespace, taskQueue = TASK_QUEUE, log } = options;
   const client = new Client({ connection, namespace });
+  const halt = await watchHalt(client);
   const activities = createActivities({
     client,
     catalogue: createCatalogue(options.tools),
     sessions: createSessionReader(client, (facts) => admit(options, facts)),
     settings: options.settings,
     surroundings: await surroundings(options.settings, options.protectedPaths),
+    halted: halt.halted,
+    slots: createSlots(() => options.settings().config.limits),
     stateDir: options.stateDir,
     protectedPaths: options.protectedPaths,
     log,
@@ -64,13 +76,11 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
     taskQueue,
     workflowBundle: await workflowBundle(),
     activities,
-    maxCachedWorkflows: options.maxCachedWorkflows ?? CACHED_WORKFLOWS,
-    // Cancellation reaches a tool with its next heartbeat; at the default throttle that took 6.6 s.
-    maxHeartbeatThrottleInterval: '500ms',
-    shutdownGraceTime: '3s',
-    shutdownForceTime: '15s',
+    ...WORKER_SETTINGS,
+    ...(options.maxCachedWorkflows !== undefined && { maxCachedWorkflows: options.maxCachedWorkflows }),
   });
-  return { client, taskQueue, run: () => worker.run(), shutdown: () => stop(worker) };
+  const run = (): Promise<void> => worker.run().finally(() => halt[Symbol.dispose]());
+  return { client, taskQueue, run, shutdown: () => stop(worker) };
 }
 
 function stop(worker: Worker): void {

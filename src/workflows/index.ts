@@ -1,3 +1,4 @@
 /** Exactly what is bundled for the worker. */
+export { control } from './control.ts';
 export { session } from './session.ts';
 export { toolCall } from './tool-call.ts';

@@ -9,6 +9,7 @@ import type {
   Withdrawal,
 } from '../protocol/approval.ts';
 import type { AmendAnswer, Amendment, Settled } from '../protocol/call.ts';
+import { CONTROL_MESSAGE, type ControlRequest, type Halt } from '../protocol/control.ts';
 import { CALL_MESSAGE, SESSION_MESSAGE } from '../protocol/names.ts';
 import type {
   ChildAnswer,
@@ -38,3 +39,6 @@ export const notifySignal = defineSignal<[SessionNotice]>(SESSION_MESSAGE.notify
 export const childEndedSignal = defineSignal<[ChildEnded]>(SESSION_MESSAGE.childEnded);
 export const viewQuery = defineQuery<SessionView>(SESSION_MESSAGE.view);
 export const pendingQuery = defineQuery<ApprovalRequest[]>(SESSION_MESSAGE.pending);
+
+export const haltUpdate = defineUpdate<Halt | null, [ControlRequest]>(CONTROL_MESSAGE.halt);
+export const resumeUpdate = defineUpdate<Halt | null, [ControlRequest]>(CONTROL_MESSAGE.resume);

@@ -26,7 +26,7 @@ import type { Approval, CallInput, ExecuteInput } from '../protocol/call.ts';
 import { type ErrorCode, callError } from '../protocol/errors.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import type { CallError, Execution, Outcome, Plan, Prepared } from '../protocol/outcome.ts';
-import { PREPARE_BACKOFF, backoffBefore } from './backoff.ts';
+import { HELD_BACKOFF, PREPARE_BACKOFF, backoffBefore } from './backoff.ts';
 import { CallState } from './call-state.ts';
 import { amendUpdate, approvalQuery, decisionSignal, sessionClosingSignal, settleUpdate } from './messages.ts';
 
@@ -71,7 +71,7 @@ async function story(call: CallState): Promise<Outcome> {
       case 'ask':
         return decided(call, prepared);
       case 'run':
-        if (!prepared.result) return execute(call, prepared.plan);
+        if (!prepared.result || prepared.result.status === 'held') return execute(call, prepared.plan);
         call.tries = 1;
         return fromExecution(call, prepared.result);
     }
@@ -151,13 +151,26 @@ const sessionClosed = (call: CallState): Outcome =>
 /** Tries until one is more than a timeout, as far as the tool's effect and limits allow. */
 async function execute(call: CallState, plan: Plan, approval?: Approval): Promise<Outcome> {
   for (;;) {
-    call.tries += 1;
-    const execution = await executeOnce(call, plan, approval);
+    const execution = await executeUnlessHeld(call, plan, approval);
     const again = execution.status === 'timed_out' && plan.effect !== 'once' && call.tries < plan.limits.maxTries;
     if (!again) return fromExecution(call, execution);
     const wait = backoffBefore(call.tries + 1, plan.limits);
     call.note(`Try ${call.tries} timed out; the next starts in ${wait} ms.`);
     await sleep(wait, { summary: `backoff before try ${call.tries + 1}` });
+  }
+}
+
+/** While the service is halted nothing starts, and no try is counted. */
+async function executeUnlessHeld(call: CallState, plan: Plan, approval?: Approval): Promise<Ended> {
+  const since = Date.now();
+  for (let next = 2; ; next += 1) {
+    call.tries += 1;
+    const execution = await executeOnce(call, plan, approval);
+    if (execution.status !== 'held') return execution;
+    call.tries -= 1;
+    if (Date.now() - since > LIMITS.heldMs) return { status: 'denied', error: execution.error };
+    call.note(`Held: ${execution.error.message}`);
+    await sleep(backoffBefore(next, HELD_BACKOFF), { summary: 'see whether the service has resumed' });
   }
 }
 
@@ -211,7 +224,9 @@ function rethrowCancelled(error: unknown): Execution {
   return { status: 'failed', error: callError('tool_failed', rootMessage(error)) };
 }
 
-function fromExecution(call: CallState, execution: Execution): Outcome {
+type Ended = Exclude<Execution, { status: 'held' }>;
+
+function fromExecution(call: CallState, execution: Ended): Outcome {
   const { status, ...rest } = execution;
   return call.outcome(status, rest);
 }

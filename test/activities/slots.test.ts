@@ -17,14 +17,14 @@ test('as many run as may, the rest wait their turn, in order', async () => {
   (await fourth)[Symbol.dispose]();
   expect(order).toEqual(['third', 'fourth']);
   second[Symbol.dispose]();
-  expect(slots.takeNow('ada')).toBeDefined();
+  expect(await slots.take('ada', never)).toBeDefined();
 });
 
 test('one agent does not hold up another', async () => {
   const slots = createSlots(() => ({ running: 1, queued: 0 }));
   await slots.take('ada', never);
-  expect(slots.takeNow('ada')).toBeUndefined();
-  expect(slots.takeNow('bob')).toBeDefined();
+  await expect(slots.take('ada', never)).rejects.toMatchObject({ code: 'too_many_calls' });
+  expect(await slots.take('bob', never)).toBeDefined();
 });
 
 test('past the queue it says so', async () => {
