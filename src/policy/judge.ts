@@ -27,14 +27,12 @@ export function judge(call: CallFacts, session: JudgedSession, rules: Rules, sur
 
 function decide(call: CallFacts, session: JudgedSession, rules: Rules, surroundings: Surroundings): Judgement {
   const offered = availabilityFindings(call.tool, session, rules, surroundings);
-  const byArguments = judgeArguments(call, session, rules);
-  const allowed = byArguments.some((finding) => finding.effect === 'allow');
   const shell = shellFindings(call, session, rules, surroundings);
   const findings = [
     ...offered,
-    ...byArguments,
+    ...judgeArguments(call, session, rules),
     tierFinding(call.tool.tier),
-    ...riskFindings(call, rules, surroundings, allowed),
+    ...riskFindings(call, session, rules, surroundings),
     ...shell.findings,
   ];
   return conclude(call.tool.tier, findings, rules.hash, shell.command);

@@ -116,6 +116,13 @@ function ruleFindings(layer: Layer, call: CallFacts, section: CompiledSection): 
     });
 }
 
+/** Allow rules that say something about one argument, in the order of the layers; whether they match is still to be asked. */
+export function allowRulesOn(argument: string, session: JudgedSession, rules: Rules): CompiledRule[] {
+  return sectionsOf(session, rules)
+    .flatMap(({ section, part }) => (part === 'profile' ? [] : section.rules))
+    .filter(({ rule }) => rule.effect === 'allow' && Object.hasOwn(rule.when ?? {}, argument));
+}
+
 export function ruleMatches({ tool, patterns, rule }: CompiledRule, call: CallFacts): boolean {
   const sense = senseOf(rule.effect);
   const named = sense === 'permit' ? tool.permits(call.tool) : tool.restricts(call.tool);

@@ -1,19 +1,20 @@
 /** The risk of one call, by what it would touch: it can raise the call's tier or refuse the call, never lower anything. */
 import { hostMatches } from './hosts.ts';
+import { allowRulesOn, ruleMatches } from './layers.ts';
 import { isOwn, protectedBy, secrets } from './protected.ts';
 import type { Rules } from './rules.ts';
-import type { CallFacts, Finding, ResolvedSubject, Surroundings } from './types.ts';
+import type { CallFacts, Finding, JudgedSession, ResolvedSubject, Surroundings } from './types.ts';
 
 /** Findings for paths and hosts; commands have a judge of their own. */
 export function riskFindings(
   call: CallFacts,
+  session: JudgedSession,
   rules: Rules,
   surroundings: Surroundings,
-  argumentAllows: boolean,
 ): Finding[] {
   return call.subjects.flatMap((subject) => {
     if (subject.kind === 'path') return pathFindings(subject, rules, surroundings);
-    if (subject.kind === 'host') return hostFindings(subject, rules, argumentAllows);
+    if (subject.kind === 'host') return hostFindings(call, subject, session, rules);
     return [];
   });
 }
@@ -42,13 +43,15 @@ function pathFindings(
     : [raise('risk.protected_path', `${relative === '' ? '.' : relative} is protected (${found.glob}): ${found.why}`)];
 }
 
+/** A host is known by the list, or by an allow rule that says something about this argument. */
 function hostFindings(
-  { host }: Extract<ResolvedSubject, { kind: 'host' }>,
+  call: CallFacts,
+  { host, argument }: Extract<ResolvedSubject, { kind: 'host' }>,
+  session: JudgedSession,
   rules: Rules,
-  argumentAllows: boolean,
 ): Finding[] {
-  if (rules.knownHosts === undefined || argumentAllows) return [];
-  if (rules.knownHosts.some((pattern) => hostMatches(host, pattern))) return [];
+  if (rules.knownHosts === undefined || rules.knownHosts.some((pattern) => hostMatches(host, pattern))) return [];
+  if (allowRulesOn(argument, session, rules).some((rule) => ruleMatches(rule, call))) return [];
   return [raise('risk.unknown_host', `${host} is not among the known hosts`)];
 }
 

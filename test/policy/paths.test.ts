@@ -180,5 +180,12 @@ describe('what a risk says', () => {
     ];
     for (const [url, expected] of TABLE) expect(verdict(call(url), rules)).toBe(expected);
     for (const [url] of TABLE) expect(verdict(call(url), rulesOf({}))).toBe('run tier.read_only');
+
+    const allowing = (rule: object) =>
+      rulesOf({ knownHosts: ['example.com'], rules: [{ name: 'r', effect: 'allow', ...rule }] });
+    const docs = { tool: 'web_fetch', when: { url: { host: 'docs.example.net' } } };
+    expect(verdict(call('https://docs.example.net/'), allowing(docs))).toBe('run tier.read_only');
+    expect(verdict(call('https://example.net/'), allowing(docs))).toBe('ask risk.unknown_host');
+    expect(verdict(call('https://docs.example.net/'), allowing({ tool: 'web_fetch' }))).toBe('ask risk.unknown_host');
   });
 });

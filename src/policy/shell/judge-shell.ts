@@ -2,7 +2,7 @@
  * What policy says of shell calls. In the sandbox a command runs. Outside of it, what is not known to be harmless asks: under the
  * sandbox backend (`"sandbox": false`) as an elevated call, under the host backend as a system one unless it is dangerous.
  */
-import { ruleMatches, sectionsOf } from '../layers.ts';
+import { allowRulesOn, ruleMatches } from '../layers.ts';
 import { isOwn, secrets } from '../protected.ts';
 import type { Rules } from '../rules.ts';
 import type { CallFacts, Finding, JudgedSession, ResolvedSubject, Surroundings } from '../types.ts';
@@ -171,18 +171,12 @@ function namedByRule(
   rules: Rules,
   parts: readonly Part[] | undefined,
 ): { rule: string; reason: string } | undefined {
-  for (const { section } of sectionsOf(session, rules)) {
-    for (const one of section.rules) {
-      const pattern =
-        one.rule.when !== undefined && Object.hasOwn(one.rule.when, subject.argument)
-          ? one.rule.when[subject.argument]
-          : undefined;
-      if (one.rule.effect !== 'allow' || pattern === undefined) continue;
-      const exact = 'exact' in pattern;
-      if (!exact && (rules.shell.security === 'paranoid' || parts === undefined)) continue;
-      const calls = exact ? [call] : (parts ?? []).map((part) => withCommand(call, subject, part.argv.join(' ')));
-      if (calls.every((single) => ruleMatches(one, single)))
-        return { rule: one.name, reason: one.rule.reason ?? 'a rule allows this command' };
+  for (const one of allowRulesOn(subject.argument, session, rules)) {
+    const exact = 'exact' in (one.rule.when?.[subject.argument] ?? {});
+    if (!exact && (rules.shell.security === 'paranoid' || parts === undefined)) continue;
+    const calls = exact ? [call] : (parts ?? []).map((part) => withCommand(call, subject, part.argv.join(' ')));
+    if (calls.every((single) => ruleMatches(one, single))) {
+      return { rule: one.name, reason: one.rule.reason ?? 'a rule allows this command' };
     }
   }
   return undefined;
