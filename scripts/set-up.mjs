@@ -46,7 +46,7 @@ async function dependencies() {
     const hadNode = existsSync(join(MODULES, 'node', 'bin', 'node'));
     if (!hadNode) await step('dependencies (npm ci)', () => npm(['ci'], process.execPath));
     // npm passes over optional packages that want a newer Node than its own, and says nothing. Run by Node 24 it gets
-    // them: the native half of the file confinement is one.
+    // them: native halves of packages are such.
     if (nodeBinary() !== process.execPath || hadNode) {
       await step('what needs Node 24 (npm install)', () => npm(['install', '--no-save'], nodeBinary()));
     }
@@ -76,15 +76,13 @@ function isForUs(entry) {
   );
 }
 
-/** Without its native half, file confinement falls back to checks that a symlink race can beat. */
+/** The worker's native half comes in the package; a system that it does not run on is told so now, not at the first call. */
 function checkNativeBinding() {
-  const libc = process.platform === 'linux' ? '-gnu' : process.platform === 'win32' ? '-msvc' : '';
-  const name = `@openclaw/fs-safe-${process.platform}-${process.arch}${libc}`;
-  const { status, stderr } = spawnSync(nodeBinary(), ['-e', `require(${JSON.stringify(name)})`], {
+  const { status, stderr } = spawnSync(nodeBinary(), ['-e', "require('@temporalio/core-bridge')"], {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`${name} does not load, and file access is not safe without it.\n${stderr.trim()}`);
+  if (status !== 0) throw new Error(`Temporal's native bridge does not load (it needs glibc).\n${stderr.trim()}`);
 }
 
 /** npm, run by the given Node, its output shown only when it fails. */
