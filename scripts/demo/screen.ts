@@ -20,7 +20,7 @@ export function scene(text: string): void {
 }
 
 /** A line below it. */
-export const say = (text: string): void => write(`       ${text}`);
+export const say = (text: string): void => write(`       ${text}`.trimEnd());
 
 const COLOUR = {
   completed: 'green',
