@@ -19,7 +19,13 @@ export interface Config extends Omit<
   channels: Record<string, ChannelConfig>;
   owners: string[];
   shell: ShellSettings & { env: string[]; sandbox: { readOnly: string[] } };
-  approvals: { timeoutMs: number; signatures: 'optional' | 'required'; approvers: ApproverConfig[] };
+  approvals: {
+    timeoutMs: number;
+    signatures: 'optional' | 'required';
+    approvers: ApproverConfig[];
+    required: number;
+    requiredFor: Record<string, number>;
+  };
   limits: Limits;
 }
 
@@ -41,7 +47,7 @@ export const DEFAULT_LIMITS: Limits = {
 };
 
 export function withDefaults(file: ConfigFile): Config {
-  const { timeout, timeoutMs, signatures, approvers } = file.approvals ?? {};
+  const { timeout, timeoutMs, signatures, approvers, required, requiredFor } = file.approvals ?? {};
   return {
     ...file,
     workspaces: file.workspaces ?? [],
@@ -58,6 +64,8 @@ export function withDefaults(file: ConfigFile): Config {
       timeoutMs: timeoutMs ?? (timeout === undefined ? LIMITS.approvalMs : durationMs(timeout)),
       signatures: signatures ?? 'optional',
       approvers: approvers ?? [],
+      required: required ?? 1,
+      requiredFor: requiredFor ?? {},
     },
     limits: { ...DEFAULT_LIMITS, ...file.limits },
   };

@@ -1,4 +1,6 @@
 /** Checks of what a schema can't say: that tools, groups and profiles exist, and that settings agree with each other. */
+import { foldedName } from '../approval/approvers.ts';
+import { parsePublicKey } from '../approval/public-key.ts';
 import { BUILT_IN_GROUPS, BUILT_IN_TOOLS, isOriginName } from '../policy/catalogue.ts';
 import { nameList } from '../policy/names.ts';
 import { matchText } from '../policy/paths.ts';
@@ -15,7 +17,7 @@ export interface Problem {
 export function unknownNames(file: ConfigFile): Problem[] {
   const known = [
     ...BUILT_IN_TOOLS,
-    ...builtInTools.map(({ name }) => name),
+    ...builtInTools.flatMap(({ name, groups }) => [name, ...groups]),
     ...Object.keys(BUILT_IN_GROUPS),
     ...Object.keys(file.groups ?? {}),
   ];
@@ -58,31 +60,54 @@ export function deafRules(file: ConfigFile): Problem[] {
 /** Settings that can't both hold. */
 export function conflicts(file: ConfigFile): Problem[] {
   const both = file.approvals?.timeout !== undefined && file.approvals.timeoutMs !== undefined;
-  return both ? [{ path: ['approvals', 'timeoutMs'], message: 'give timeout or timeoutMs, not both' }] : [];
+  return [
+    ...(both ? [{ path: ['approvals', 'timeoutMs'], message: 'give timeout or timeoutMs, not both' }] : []),
+    ...unfitApprovers(file.approvals ?? {}),
+  ];
 }
 
-type Rule = NonNullable<ConfigFile['rules']>[number];
-type Sections = { rules?: Rule[] | undefined } | undefined;
-
-/** Every rule with its place. */
-function rulesIn(file: ConfigFile): { path: (string | number)[]; rule: Rule }[] {
-  const of = (path: (string | number)[], section: Sections) =>
-    (section?.rules ?? []).map((rule, index) => ({ path: [...path, 'rules', index], rule }));
-  const each = (path: string[], map: Record<string, Sections> | undefined) =>
-    Object.entries(map ?? {}).flatMap(([name, section]) => of([...path, name], section));
-  return [
-    ...of([], file),
-    ...each(['providers'], file.providers),
-    ...each(['agents'], file.agents),
-    ...Object.entries(file.agents ?? {}).flatMap(([name, agent]) => [
-      ...each(['agents', name, 'providers'], agent.providers),
-      ...of(['agents', name, 'subAgents'], agent.subAgents),
-    ]),
-    ...each(['channels'], file.channels),
-    ...each(['conversations'], file.conversations),
-    ...of(['sandbox'], file.sandbox),
-    ...of(['subAgents'], file.subAgents),
-  ];
+/** Keys that are none, names and keys that two approvers share, and signatures required of nobody who could sign. */
+function unfitApprovers({
+  approvers = [],
+  signatures,
+  required = 1,
+  requiredFor = {},
+}: NonNullable<ConfigFile['approvals']>): Problem[] {
+  const path = (index: number, field: string) => ['approvals', 'approvers', index, field];
+  const problems = approvers.flatMap(({ name, publicKey, until }, index) => [
+    ...(approvers.findIndex((one) => foldedName(one.name) === foldedName(name)) < index
+      ? [{ path: path(index, 'name'), message: `${JSON.stringify(name)} reads like the name of another approver` }]
+      : []),
+    ...(until !== undefined && Number.isNaN(Date.parse(until))
+      ? [{ path: path(index, 'until'), message: `${JSON.stringify(until)} is no date` }]
+      : []),
+    ...(publicKey !== undefined && parsePublicKey(publicKey) === undefined
+      ? [
+          {
+            path: path(index, 'publicKey'),
+            message: 'is no Ed25519 public key in the form that countersign approver init prints',
+          },
+        ]
+      : []),
+    ...(publicKey !== undefined && approvers.findIndex((one) => one.publicKey === publicKey) < index
+      ? [{ path: path(index, 'publicKey'), message: 'is the key of another approver; each has one of their own' }]
+      : []),
+  ]);
+  const able =
+    signatures === 'required' ? approvers.filter(({ publicKey }) => publicKey !== undefined).length : approvers.length;
+  const needed = Math.max(required, ...Object.values(requiredFor));
+  if (signatures === 'required' && able === 0) {
+    problems.push({
+      path: ['approvals', 'signatures'],
+      message: 'is required, and no approver has a publicKey: nobody could approve anything',
+    });
+  } else if ((signatures === 'required' || approvers.length > 0) && able < needed) {
+    problems.push({
+      path: ['approvals', 'required'],
+      message: `${needed} approvers have to agree, and only ${able} could`,
+    });
+  }
+  return problems;
 }
 
 const LISTS = ['allow', 'alsoAllow', 'ask', 'deny', 'ownerOnly'] as const;

@@ -103,9 +103,19 @@ const shell = Type.Object(
 const approver = Type.Object(
   {
     name: text('Who it is; recorded with each decision.'),
-    publicKey: Optional(text('Ed25519 public key.')),
-    roles: Optional(names('Roles, by which requests name who may decide.')),
-    may: Optional(names('Tiers and tools that this person may approve; all where absent.')),
+    publicKey: Optional(text('Ed25519 public key, `ed25519:…`, as countersign approver init prints it.')),
+    roles: Optional(names('Roles, by which requests name who may decide; `emergency` may override a quorum.')),
+    may: Optional(
+      names(
+        'Tiers (each with those below), tools, groups and `agent:NAME` that this person may decide on; of each sort that is given one must fit. All where absent.',
+      ),
+    ),
+    until: Optional(
+      Type.String({
+        description: 'Last day (UTC) or moment on which this person may decide: "2027-01-31", "2027-01-31T12:00Z".',
+        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?Z)?$',
+      }),
+    ),
   },
   closed,
 );
@@ -121,6 +131,12 @@ const approvals = Type.Object(
       Type.Array(approver, {
         maxItems: 1_000,
         description: 'Who may decide; anybody where absent and signatures are optional.',
+      }),
+    ),
+    required: Optional(whole('Approvers that have to agree. Default: 1.', 1, 10)),
+    requiredFor: Optional(
+      Type.Record(Type.String(), whole('Approvers that have to agree.', 1, 10), {
+        description: 'The same by tier (also for the tiers above it), tool or group; the greatest that fits counts.',
       }),
     ),
   },

@@ -1,5 +1,5 @@
 /** Reloads the configuration when its file changes. */
-import { watch } from 'node:fs';
+import { existsSync, watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { loadConfig, type LoadedConfig } from './load.ts';
 
@@ -22,7 +22,12 @@ export function watchConfig(
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  const load = async (): Promise<void> => {
+  const load = async (first: boolean): Promise<void> => {
+    // Without a file the defaults hold, and one may be made later; a file that was there and is gone is an error.
+    if (first && !existsSync(file)) {
+      last ??= 'no file';
+      return;
+    }
     const before = last;
     try {
       const loaded = await loadConfig(file);
@@ -35,10 +40,10 @@ export function watchConfig(
   };
   const soon = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => void load(), SETTLE_MS);
+    timer = setTimeout(() => void load(false), SETTLE_MS);
   };
 
-  const ready = load();
+  const ready = load(true);
   const watcher = watch(dirname(file), (_event, name) => {
     if (name === null || name === basename(file)) void ready.then(soon);
   });

@@ -10,9 +10,9 @@ afterEach(() => {
 });
 
 /** A file that is watched, and what was said of it. */
-async function watched(text: string) {
+async function watched(text: string | undefined) {
   const path = join(await mkdtemp(join(tmpdir(), 'countersign-watch-')), 'countersign.config.jsonc');
-  await writeFile(path, text);
+  if (text !== undefined) await writeFile(path, text);
   const said: string[] = [];
   stops.push(
     watchConfig(
@@ -55,6 +55,23 @@ describe('a watched configuration', () => {
     const gone = next();
     await rm(path);
     expect(await gone).toMatch(/cannot be read/);
+  });
+
+  it('takes a file that is made later', async () => {
+    const { path, said, next } = await watched(undefined);
+    expect(said).toEqual([]);
+    const made = next();
+    await writeFile(path, '{"deny": ["shell"]}');
+    expect(await made).toBe('deny shell');
+  });
+
+  it('notices what changed before it looked, given the hash that is in force', async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'countersign-watch-')), 'countersign.config.jsonc');
+    await writeFile(path, '{"deny": ["shell"]}');
+    const changed = new Promise((done) => {
+      stops.push(watchConfig(path, ({ config }) => done(config.deny), done, 'sha256:of something else'));
+    });
+    expect(await changed).toEqual(['shell']);
   });
 
   it('says nothing of a change that changes nothing', async () => {
