@@ -42,7 +42,8 @@ export function watchStreams(): void {
     if (error.code !== 'EPIPE') throw error;
   });
   process.on('SIGINT', () => {
-    for (const hook of hooks) hook();
+    // The newest first: a line that moves is taken away before anything is said.
+    for (const hook of [...hooks].reverse()) hook();
     if (process.listenerCount('SIGINT') === 1) process.exit(130);
   });
 }

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { CountersignError } from '../../protocol/errors.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { followCall } from '../follow-call.ts';
-import { duration, readArguments } from '../input.ts';
+import { readArguments } from '../input.ts';
+import { duration } from '../options.ts';
 import { outcomeLine, statusOfLine } from '../outcome-line.ts';
 import { print, printJson } from '../output.ts';
 import type { Ended } from '../program.ts';
@@ -37,9 +38,9 @@ async function run(id: string, given: string, { wait: asked, json }: Options): P
   checkCallReference(id);
   const args = await readArguments(given);
   const wait = waitOf(asked);
-  const since = performance.now();
   return withService(async (countersign) => {
     const call = countersign.call(id);
+    const since = performance.now();
     const waiting = await call.waiting();
     const attempt = waiting?.for === 'correction' ? waiting.attempt : 0;
     const answer = await call.amend(args, attempt);

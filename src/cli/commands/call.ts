@@ -5,9 +5,10 @@ import { CountersignError } from '../../protocol/errors.ts';
 import { shortCode } from '../../protocol/approval.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { type Wait, followCall } from '../follow-call.ts';
-import { concurrency, duration, readArguments } from '../input.ts';
+import { readArguments } from '../input.ts';
 import { mainSession } from '../main-session.ts';
 import { outcomeLine, statusOfLine } from '../outcome-line.ts';
+import { concurrency, duration } from '../options.ts';
 import { note, onInterrupt, print, printJson } from '../output.ts';
 import type { Ended } from '../program.ts';
 import { outcomeText } from '../render/outcome.ts';
@@ -63,16 +64,16 @@ async function run(tool: string | undefined, args: string | undefined, options: 
 async function callOnce(tool: string, given: string | undefined, { session: id, callId, wait: asked, json }: Options): Promise<Status> {
   const args = await readArguments(given);
   const wait = waitOf(asked);
-  const since = performance.now();
   return withService(async (countersign) => {
     const session = id === undefined ? await mainSession(countersign) : await countersign.session(id);
+    const since = performance.now();
     const call = await session.startUntyped(tool, args, callId === undefined ? {} : { callId });
     const forget = onInterrupt(() => note(`\nThe call goes on. End it: countersign cancel ${call.id}`));
     const progress = await withSpinner(callSummary(tool, args), (spinner) =>
       showProgress(call, spinner, () =>
         followCall(call, wait, {
           onWaiting: ({ waiting }) => {
-            if (waiting.for === 'approval') note(`Waits for approval: countersign show '${shortCode(waiting.request.digest)}'`);
+            if (waiting.for === 'approval') spinner.note(`Waits for approval: countersign show '${shortCode(waiting.request.digest)}'`);
           },
         }),
       ),

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { followCall } from '../follow-call.ts';
-import { duration } from '../input.ts';
+import { duration } from '../options.ts';
 import { outcomeLine } from '../outcome-line.ts';
 import { print, printJson } from '../output.ts';
 import type { Ended } from '../program.ts';
@@ -31,10 +31,10 @@ export function command(ended: Ended): Command {
 
 async function run(reference: string, { wait, json }: Options): Promise<Status> {
   checkCallReference(reference);
-  const since = performance.now();
   return withService(async (countersign) => {
     const call = countersign.call(await callNamed(countersign, reference));
     const { tool } = await call.input();
+    const since = performance.now();
     await call.cancel();
     const progress = await withSpinner(`cancel ${tool}`, () => followCall(call, wait, { seen: Number.MAX_SAFE_INTEGER }));
     const line = outcomeLine(call, tool, progress, Math.round(performance.now() - since));

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Service } from '../../server/service.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { port } from '../input.ts';
+import { port } from '../options.ts';
 import { note, paint, print, printError, printJson } from '../output.ts';
 import type { Ended } from '../program.ts';
 import type { Proof } from '../prove.ts';

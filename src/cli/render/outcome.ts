@@ -66,6 +66,9 @@ function nextSteps({ status, waitingFor, error, callId }: OutcomeLine, id: strin
       `                countersign deny ${id} --reason '…'`,
     ];
   }
+  if (waitingFor === 'correction' && error?.code === 'unknown_tool') {
+    return [`  A call keeps its tool. End it, and call the right one: countersign cancel ${id}`];
+  }
   if (waitingFor === 'correction') {
     const required = requiredArguments(error?.schema);
     return [`  Correct it:   countersign amend ${id} '{${required}}'`, `  Or end it:    countersign cancel ${id}`];

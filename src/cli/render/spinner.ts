@@ -1,5 +1,5 @@
 /** One line on stderr that moves while something runs; nothing at all where stderr is no terminal. */
-import { onInterrupt, paint } from '../output.ts';
+import { note, onInterrupt, paint } from '../output.ts';
 import { cut } from './table.ts';
 import { safeLine } from './safe-text.ts';
 import { span } from './time.ts';
@@ -8,22 +8,25 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 /** What is over by then needs no spinner. */
 const AFTER_MS = 250;
 const FRAME_MS = 100;
+const CLEAR = '\r\x1b[2K';
 
 export interface Spinner {
   /** Replaces what stands behind the title: the latest word of what runs. */
   say(text: string): void;
+  /** A line on stderr that stays. */
+  note(text: string): void;
   stop(): void;
 }
 
 export function startSpinner(title: string, stream: NodeJS.WriteStream = process.stderr): Spinner {
-  if (!stream.isTTY) return { say: () => undefined, stop: () => undefined };
+  if (!stream.isTTY) return { say: () => undefined, note, stop: () => undefined };
   const since = Date.now();
   let word = '';
   let drawn = false;
   const draw = (): void => {
     const frame = FRAMES[Math.floor((Date.now() - since) / FRAME_MS) % FRAMES.length];
     const text = cut(`${safeLine(title)}  ${span(Date.now() - since)}${word === '' ? '' : `  ${word}`}`, (stream.columns || 80) - 3);
-    stream.write(`\r\x1b[2K${paint('cyan', frame ?? '', stream)} ${text}`);
+    stream.write(`${CLEAR}${paint('cyan', frame ?? '', stream)} ${text}`);
     drawn = true;
   };
   let frames: NodeJS.Timeout | undefined;
@@ -31,12 +34,13 @@ export function startSpinner(title: string, stream: NodeJS.WriteStream = process
   const stop = (): void => {
     clearTimeout(start);
     clearInterval(frames);
-    if (drawn) stream.write('\r\x1b[2K');
+    if (drawn) stream.write(CLEAR);
     drawn = false;
     forget();
   };
   const forget = onInterrupt(stop);
-  return { say: (text) => (word = safeLine(text)), stop };
+  const say = (text: string): void => void (word = safeLine(text));
+  return { say, note: (text) => note(`${drawn ? CLEAR : ''}${text}`), stop };
 }
 
 /** Shows the title for as long as the work takes. */

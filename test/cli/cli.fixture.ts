@@ -1,0 +1,109 @@
+/** The command as a process, and a service of its own for a test file. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../support/processes.ts';
+
+const MAIN = join(ROOT, 'src', 'cli', 'main.ts');
+
+export interface Ran {
+  status: number | string;
+  stdout: string;
+  stderr: string;
+  /** Of stdout, which must be one JSON value. */
+  json(): Record<string, unknown>;
+  /** Of stdout, one JSON value a line. */
+  lines(): Record<string, unknown>[];
+}
+
+export interface RunOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  stdin?: string | Uint8Array;
+  /** Called with the process as soon as it runs. */
+  started?: (child: ChildProcess) => void;
+}
+
+/** Settings of the machine that would change what the command does. */
+const NEUTRAL = { NO_COLOR: undefined, FORCE_COLOR: undefined, TEMPORAL_ADDRESS: undefined, COUNTERSIGN_DEBUG: undefined };
+
+export function runCli(args: string[], { cwd, env, stdin, started }: RunOptions = {}): Promise<Ran> {
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...process.env, ...NEUTRAL, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.on('error', () => undefined).end(stdin ?? '');
+  started?.(child);
+  const out = collect(child.stdout);
+  const err = collect(child.stderr);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      const stdout = out();
+      const lines = (): Record<string, unknown>[] => stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line) as Record<string, unknown>);
+      resolve({ status: code ?? signal ?? 'unknown', stdout, stderr: err(), json: () => JSON.parse(stdout) as Record<string, unknown>, lines });
+    });
+  });
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+export interface Place {
+  home: string;
+  workspace: string;
+  env: NodeJS.ProcessEnv;
+  cli(args: string[], options?: RunOptions): Promise<Ran>;
+  remove(): Promise<void>;
+}
+
+/** A home and a folder to work in, with no service. */
+export async function makePlace(): Promise<Place> {
+  const base = await realpath(await mkdtemp(join(tmpdir(), 'countersign-cli-')));
+  const [home, workspace] = [join(base, 'home'), join(base, 'project')];
+  await Promise.all([mkdir(home), mkdir(workspace)]);
+  const env = { COUNTERSIGN_HOME: home };
+  return {
+    home,
+    workspace,
+    env,
+    cli: (args, options = {}) => runCli(args, { cwd: workspace, ...options, env: { ...env, ...options.env } }),
+    remove: () => rm(base, { recursive: true, force: true }),
+  };
+}
+
+export interface RunningService extends Place {
+  child: ChildProcess;
+  /** What `start --json` printed. */
+  ready: Record<string, unknown>;
+  /** Ends it by SIGINT; its exit status. */
+  stop(): Promise<number | string>;
+}
+
+export async function startedService(args: string[] = []): Promise<RunningService> {
+  const place = await makePlace();
+  let child: ChildProcess | undefined;
+  const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
+  const ended = place.cli(['start', '--port', '0', '--no-ui', '--json', ...args], {
+    started: (process) => {
+      child = process;
+      let text = '';
+      process.stdout?.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        if (text.includes('\n')) resolve(JSON.parse(text) as Record<string, unknown>);
+      });
+    },
+  });
+  ended.then((ran) => reject(new Error(`start ended with ${ran.status}: ${ran.stderr}${ran.stdout}`)), reject);
+  const ready = await promise;
+  return {
+    ...place,
+    child: child as ChildProcess,
+    ready,
+    stop: async () => {
+      child?.kill('SIGINT');
+      return (await ended).status;
+    },
+  };
+}

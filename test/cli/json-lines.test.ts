@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { parseCallLine } from '../../src/cli/call-lines.ts';
+import { forEachAtMost, readLines } from '../../src/cli/json-lines.ts';
+
+async function* chunks(...texts: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield typeof text === 'string' ? Buffer.from(text) : text;
+}
+
+const all = async (maxBytes: number, ...texts: (string | Uint8Array)[]) => Array.fromAsync(readLines(chunks(...texts), maxBytes));
+
+describe('reading lines', () => {
+  it('numbers them from 1 and leaves blank ones out', async () => {
+    expect(await all(100, 'a\n\n  \nb\r\nc')).toEqual([
+      { line: 1, text: 'a' },
+      { line: 4, text: 'b' },
+      { line: 5, text: 'c' },
+    ]);
+  });
+
+  it('puts lines together that come in pieces, also in the middle of a character', async () => {
+    const bytes = Buffer.from('é\nü');
+    expect(await all(100, bytes.subarray(0, 1), bytes.subarray(1, 4), bytes.subarray(4))).toEqual([
+      { line: 1, text: 'é' },
+      { line: 2, text: 'ü' },
+    ]);
+  });
+
+  it('tells of a line that is too long, and goes on behind it', async () => {
+    expect(await all(5, 'aaa', 'aaa\nbbbbb\n', 'c'.repeat(1_000_000))).toEqual([
+      { line: 1, tooLong: true },
+      { line: 2, text: 'bbbbb' },
+      { line: 3, tooLong: true },
+    ]);
+  });
+
+  it('gives nothing for nothing', async () => {
+    expect(await all(5)).toEqual([]);
+    expect(await all(5, '\n\n')).toEqual([]);
+  });
+});
+
+describe('working on lines', () => {
+  it('never runs more at a time than allowed, and reads no further ahead', async () => {
+    let running = 0;
+    let most = 0;
+    let read = 0;
+    let done = 0;
+    async function* numbers(): AsyncGenerator<number> {
+      for (let i = 0; i < 20; i += 1) {
+        read += 1;
+        expect(read - done).toBeLessThanOrEqual(4);
+        yield i;
+      }
+    }
+    await forEachAtMost(numbers(), 3, async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(2);
+      running -= 1;
+      done += 1;
+    });
+    expect([most, done]).toEqual([3, 20]);
+  });
+});
+
+describe('a line of call --jsonl', () => {
+  const parse = (text: string) => {
+    const named = { callId: null, session: null, tool: null };
+    return { call: parseCallLine({ line: 7, text }, named), named };
+  };
+
+  it('has a tool, arguments, and maybe session and call id; other keys are ignored', () => {
+    expect(parse('{"tool":"list","arguments":{"path":"."},"session":"s","callId":"c","kind":"main","verdict":"run"}').call).toEqual({
+      tool: 'list',
+      arguments: { path: '.' },
+      session: 's',
+      callId: 'c',
+    });
+    expect(parse('{"tool":"list"}').call).toEqual({ tool: 'list', arguments: {} });
+  });
+
+  it.each([
+    ['{"arguments":{}}', 'invalid_usage'],
+    ['{"tool":7}', 'invalid_usage'],
+    ['{"__proto__":{"tool":"list"}}', 'invalid_usage'],
+    ['[]', 'invalid_json'],
+    ['null', 'invalid_json'],
+    ['{"tool":"list"', 'invalid_json'],
+    ['{"tool":"list","session":"a/b"}', 'invalid_id'],
+    ['{"tool":"list","session":""}', 'invalid_id'],
+    ['{"tool":"list","callId":"a/b"}', 'invalid_id'],
+    ['{"tool":"list","callId":null}', 'invalid_id'],
+  ])('%s is refused as %s', (text, code) => {
+    expect(() => parse(text)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it('is known by as many of its names as are valid, though it is refused', () => {
+    const named = { callId: null, session: null, tool: null };
+    expect(() => parseCallLine({ line: 1, text: '{"tool":"list","session":"s","callId":"a/b"}' }, named)).toThrow('callId');
+    expect(named).toEqual({ callId: null, session: 's', tool: 'list' });
+  });
+});

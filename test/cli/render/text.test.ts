@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { objectLines } from '../../../src/cli/render/json-text.ts';
+import { outcomeText } from '../../../src/cli/render/outcome.ts';
+import { requestText } from '../../../src/cli/render/request.ts';
+import { table, widthOf } from '../../../src/cli/render/table.ts';
+import { span } from '../../../src/cli/render/time.ts';
+
+describe('spans of time', () => {
+  it.each([
+    [0, '0 ms'],
+    [41.4, '41 ms'],
+    [1_000, '1.0 s'],
+    [59_940, '59.9 s'],
+    [59_960, '1 min'],
+    [3_599_000, '1 h'],
+    [3_900_000, '1 h 5 min'],
+    [3 * 86_400_000, '3 d'],
+    [-5, '0 ms'],
+  ])('%d ms is %s', (ms, text) => expect(span(ms)).toBe(text));
+});
+
+describe('tables', () => {
+  it('align columns by what characters take on a terminal', () => {
+    expect(widthOf('日本é')).toBe(5);
+    expect(table(['A', 'B'], [['日本', 'x'], ['abc', 'y']], 80)).toEqual(['A     B', '日本  x', 'abc   y']);
+  });
+
+  it('cut the last column to the terminal, and never when piped', () => {
+    const rows = [['a', 'x'.repeat(100)]];
+    expect(table(['A', 'B'], rows, 33)[1]).toBe(`a  ${'x'.repeat(29)}…`);
+    expect(table(['A', 'B'], rows, undefined)[1]).toHaveLength(process.stdout.columns ? process.stdout.columns : 103);
+  });
+});
+
+describe('arguments for people', () => {
+  it('show text of several lines as a block, blanks at the ends in quotes, and hidden characters by number', () => {
+    expect(objectLines({ command: 'a\nb\u202e\n', path: ' x', list: ['a', 'b'], empty: '', on: true, more: { deep: 1 }, '\u200bkey': 'v' })).toEqual([
+      '  command:',
+      '    │ a',
+      '    │ b⟨U+202E⟩',
+      '  path: " x"',
+      '  list:',
+      '    - a',
+      '    - b',
+      '  empty: ""',
+      '  on: true',
+      '  more:',
+      '    deep: 1',
+      '  ⟨U+200B⟩key: v',
+    ]);
+    expect(objectLines({})).toEqual(['  (none)']);
+  });
+});
+
+describe('an outcome for people', () => {
+  const base = { callId: 'c', session: 's', attempts: 1, tries: 1, durationMs: 41 };
+
+  it('shows what the tool made of it, then how the call stands', () => {
+    const text = outcomeText({ ...base, tool: 'read', status: 'completed', output: { path: 'a', content: 'x\ny' }, display: 'a: 2 lines' });
+    expect(text).toBe('a: 2 lines\n  path: a\n  content:\n    │ x\n    │ y\ncompleted  read  41 ms  call/s/c');
+  });
+
+  it('says what to type next while it waits for a person', () => {
+    const text = outcomeText({ ...base, tool: 'shell', status: 'waiting', waitingFor: 'approval', tries: 0 });
+    expect(text).toContain('countersign approve call/s/c');
+    expect(text).toContain("countersign deny call/s/c --reason '…'");
+  });
+
+  it('says what is wrong, where, and how to correct it', () => {
+    const schema = { type: 'object', required: ['path', 'content'] };
+    const error = { kind: 'ValidationError', code: 'invalid_arguments', message: 'no\u001b[31m', field: '/pa', schema } as const;
+    const text = outcomeText({ ...base, tool: 'write', status: 'waiting', waitingFor: 'correction', error, tries: 0 });
+    expect(text).toContain('invalid_arguments at /pa: no⟨U+001B⟩[31m');
+    expect(text).toContain(`countersign amend call/s/c '{"path": …, "content": …}'`);
+  });
+
+  it('names the approver, and that nobody verified who it was', () => {
+    const approval = { approver: 'ann', verified: false, decision: 'deny', reason: 'not now' } as const;
+    const error = { kind: 'PermissionDenied', code: 'approval_denied', message: 'ann denied this call: not now' } as const;
+    expect(outcomeText({ ...base, tool: 'shell', status: 'denied', error, approval })).toContain('denied by ann (unverified): not now');
+  });
+});
+
+describe('a request for people', () => {
+  it('shows everything that would run, why it asks, and how to decide', () => {
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const request = { session: 'tests', callId: 'c', runId: 'r', tool: 'shell', digest, tier: 'elevated', expiresAt: 3_600_000, route: ['tests', 'main'] } as const;
+    const text = requestText(
+      {
+        request: { ...request, route: [...request.route] },
+        id: 'call/tests/c',
+        code: '#AAAAAA',
+        arguments: { command: 'git push\u202e', sandbox: false },
+        workspace: '/w',
+        agent: 'default',
+        fingerprint: 'f',
+        tier: 'elevated',
+        tierReasons: ['it runs outside of the sandbox'],
+        rule: 'shell.outside',
+        reason: 'it runs outside of the sandbox',
+        requestedAt: 0,
+      },
+      60_000,
+    );
+    expect(text.split('\n').slice(0, 9)).toEqual([
+      'shell  elevated  #AAAAAA',
+      '',
+      '  command: git push⟨U+202E⟩',
+      '  sandbox: false',
+      '',
+      '  asked by   agent default in session tests, 1 min ago',
+      '  workspace  /w',
+      '  because    it runs outside of the sandbox',
+      '  rule       shell.outside',
+    ]);
+    expect(text).toContain('in 59 min');
+    expect(text).toContain("countersign approve '#AAAAAA'");
+  });
+});
