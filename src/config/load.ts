@@ -8,7 +8,8 @@ import { CountersignError } from '../protocol/errors.ts';
 import { compileRules, hashOf, type Rules } from '../policy/rules.ts';
 import { type Config, withDefaults } from './defaults.ts';
 import { fromAjv, invalid, nodeAt, pointer, type SourceFile } from './diagnose.ts';
-import { conflicts, deafRules, unknownNames } from './names.ts';
+import { deafRules } from './deaf-rules.ts';
+import { conflicts, unknownNames } from './names.ts';
 import { casesSchema } from './cases-schema.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
 

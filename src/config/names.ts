@@ -1,10 +1,8 @@
-/** Checks of what a schema can't say: that tools, groups and profiles exist, and that settings agree with each other. */
-import { foldedName } from '../approval/approvers.ts';
-import { parsePublicKey } from '../approval/public-key.ts';
+/** Checks of what a schema can't say: that tools and groups exist, and that settings agree with each other. */
 import { BUILT_IN_GROUPS, BUILT_IN_TOOLS, isOriginName } from '../policy/catalogue.ts';
-import { nameList } from '../policy/names.ts';
 import { matchText } from '../policy/paths.ts';
 import { builtInTools } from '../tools/index.ts';
+import { approverProblems } from './approvers.ts';
 import type { ConfigFile } from './schema.ts';
 import { didYouMean } from './diagnose.ts';
 
@@ -29,85 +27,13 @@ export function unknownNames(file: ConfigFile): Problem[] {
   });
 }
 
-/** Arguments in rules that none of the tools meant has, and paths that can never match: such a deny rule would deny nothing. */
-export function deafRules(file: ConfigFile): Problem[] {
-  return rulesIn(file).flatMap(({ path, rule }) => {
-    const tools = builtInTools.filter(
-      ({ name, groups }) =>
-        nameList([rule.tool], file.groups).permits({ name, groups, tier: 'read_only', effect: 'read', needs: [] }) !==
-        undefined,
-    );
-    const known = tools.flatMap(({ parameters }) => Object.keys(parameters.properties));
-    return Object.entries(rule.when ?? {}).flatMap(([argument, pattern]) => {
-      const at = [...path, 'when', argument];
-      if (tools.length > 0 && !isOriginName(rule.tool) && !rule.tool.includes('*') && !known.includes(argument)) {
-        return [
-          {
-            path: at,
-            message: `${rule.tool} has no argument ${JSON.stringify(argument)}${didYouMean(argument, known)}`,
-          },
-        ];
-      }
-      const place = 'under' in pattern ? pattern.under : 'glob' in pattern && argument === 'path' ? pattern.glob : '';
-      const far = place.startsWith('~') || place.split('/').includes('..');
-      return far
-        ? [{ path: at, message: `${JSON.stringify(place)} matches nothing: paths have no ~ and no .. here` }]
-        : [];
-    });
-  });
-}
-
 /** Settings that can't both hold. */
 export function conflicts(file: ConfigFile): Problem[] {
   const both = file.approvals?.timeout !== undefined && file.approvals.timeoutMs !== undefined;
   return [
     ...(both ? [{ path: ['approvals', 'timeoutMs'], message: 'give timeout or timeoutMs, not both' }] : []),
-    ...unfitApprovers(file.approvals ?? {}),
+    ...approverProblems(file.approvals ?? {}),
   ];
-}
-
-/** Keys that are none, names and keys that two approvers share, and signatures required of nobody who could sign. */
-function unfitApprovers({
-  approvers = [],
-  signatures,
-  required = 1,
-  requiredFor = {},
-}: NonNullable<ConfigFile['approvals']>): Problem[] {
-  const path = (index: number, field: string) => ['approvals', 'approvers', index, field];
-  const problems = approvers.flatMap(({ name, publicKey, until }, index) => [
-    ...(approvers.findIndex((one) => foldedName(one.name) === foldedName(name)) < index
-      ? [{ path: path(index, 'name'), message: `${JSON.stringify(name)} reads like the name of another approver` }]
-      : []),
-    ...(until !== undefined && Number.isNaN(Date.parse(until))
-      ? [{ path: path(index, 'until'), message: `${JSON.stringify(until)} is no date` }]
-      : []),
-    ...(publicKey !== undefined && parsePublicKey(publicKey) === undefined
-      ? [
-          {
-            path: path(index, 'publicKey'),
-            message: 'is no Ed25519 public key in the form that countersign approver init prints',
-          },
-        ]
-      : []),
-    ...(publicKey !== undefined && approvers.findIndex((one) => one.publicKey === publicKey) < index
-      ? [{ path: path(index, 'publicKey'), message: 'is the key of another approver; each has one of their own' }]
-      : []),
-  ]);
-  const able =
-    signatures === 'required' ? approvers.filter(({ publicKey }) => publicKey !== undefined).length : approvers.length;
-  const needed = Math.max(required, ...Object.values(requiredFor));
-  if (signatures === 'required' && able === 0) {
-    problems.push({
-      path: ['approvals', 'signatures'],
-      message: 'is required, and no approver has a publicKey: nobody could approve anything',
-    });
-  } else if ((signatures === 'required' || approvers.length > 0) && able < needed) {
-    problems.push({
-      path: ['approvals', 'required'],
-      message: `${needed} approvers have to agree, and only ${able} could`,
-    });
-  }
-  return problems;
 }
 
 const LISTS = ['allow', 'alsoAllow', 'ask', 'deny', 'ownerOnly'] as const;

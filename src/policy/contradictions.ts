@@ -14,16 +14,7 @@ export interface Contradiction {
 type Groups = NonNullable<PolicySettings['groups']>;
 
 /** What of a valid configuration has no effect, or the opposite of the one it seems to have. */
-export function contradictions(
-  settings: PolicySettings & {
-    approvals?:
-      | {
-          signatures?: string | undefined;
-          approvers?: readonly { name: string; publicKey?: string | undefined }[] | undefined;
-        }
-      | undefined;
-  },
-): Contradiction[] {
+export function contradictions(settings: PolicySettings): Contradiction[] {
   const groups = settings.groups ?? {};
   return [
     ...sectionsIn(settings).flatMap(({ field, section }) => inSection(field, section, groups)),
@@ -32,7 +23,6 @@ export function contradictions(
     ),
     ...ownerProblems(settings),
     ...shellProblems(settings),
-    ...approvalProblems(settings.approvals),
     ...sameButForCase(settings),
   ];
 }
@@ -173,35 +163,6 @@ function shellProblems({ shell = {} }: PolicySettings): Contradiction[] {
     }
   }
   return out;
-}
-
-function approvalProblems(
-  approvals: {
-    signatures?: string | undefined;
-    approvers?: readonly { name: string; publicKey?: string | undefined }[] | undefined;
-  } = {},
-): Contradiction[] {
-  const approvers = approvals.approvers ?? [];
-  const names = approvers.map(({ name }) => name.toLowerCase());
-  const twice = approvers.findIndex(({ name }, index) => names.indexOf(name.toLowerCase()) !== index);
-  return [
-    ...(approvals.signatures === 'required' && !approvers.some(({ publicKey }) => publicKey !== undefined)
-      ? [
-          {
-            field: '/approvals/signatures',
-            message: 'signatures are required, but no approver has a publicKey: nobody can approve',
-          },
-        ]
-      : []),
-    ...(twice < 0
-      ? []
-      : [
-          {
-            field: `/approvals/approvers/${twice}`,
-            message: `there is another approver called ${approvers[twice]?.name}`,
-          },
-        ]),
-  ];
 }
 
 /** Names of sections that differ by case alone: both hold, which is seldom meant. */

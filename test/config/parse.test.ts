@@ -142,7 +142,7 @@ describe('what is loaded', () => {
         env: [],
         sandbox: { readOnly: [] },
       },
-      approvals: { timeoutMs: 3_600_000, signatures: 'optional', approvers: [] },
+      approvals: { timeoutMs: 3_600_000, signatures: 'optional', approvers: [], required: 1, requiredFor: {} },
       limits: {
         parameters: 20,
         schemaDepth: 5,

@@ -134,14 +134,6 @@ describe('contradictions', () => {
       { shell: { security: 'paranoid', safeBins: { x: {} } } },
       ['/shell/safeBins/x: safeBins are not used with security paranoid'],
     ],
-    [
-      { approvals: { signatures: 'required', approvers: [{ name: 'ann' }] } },
-      ['/approvals/signatures: signatures are required, but no approver has a publicKey: nobody can approve'],
-    ],
-    [
-      { approvals: { approvers: [{ name: 'ann' }, { name: 'Ann' }] } },
-      ['/approvals/approvers/1: there is another approver called Ann'],
-    ],
     [{ channels: { ops: {}, Ops: {} } }, ['/channels/Ops: another one differs from it by case alone']],
   ])('%j: %j', (settings, expected) => {
     const { config } = parseConfig(JSON.stringify(settings), 'c.jsonc');
