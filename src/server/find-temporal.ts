@@ -2,12 +2,11 @@
  * Gets the Temporal server for development (the Temporal CLI): from PATH, from the user's cache, by download, and at
  * last by building it from its Go module, whose exact content temporal-server/go.sum pins.
  */
-import { execFile, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { execa } from 'execa';
 import { CountersignError } from '../protocol/errors.ts';
 import { waitForLock } from './lock.ts';
 import { cacheDir, packageRoot } from './paths.ts';
@@ -91,8 +90,8 @@ const cachedBinary = (): string => join(cacheDir(), 'temporal', temporalVersion(
 
 async function versionOf(path: string): Promise<string | undefined> {
   try {
-    const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 10_000 });
-    return stdout.trim();
+    const { stdout } = await execa(path, ['--version'], { timeout: 10_000 });
+    return stdout;
   } catch {
     return undefined;
   }
@@ -182,18 +181,21 @@ async function build(report: Report): Promise<void> {
 
 /** With `-v`, Go prints the name of each package that it compiles. */
 async function goBuild(args: string[], onPackages: (count: number) => void): Promise<void> {
-  const go = spawn('go', args, {
+  const go = execa('go', args, {
     cwd: join(packageRoot(), 'temporal-server'),
-    env: { ...process.env, GOWORK: 'off' },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { GOWORK: 'off' },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    buffer: false,
+    reject: false,
   });
   let tail = '';
-  go.stderr.setEncoding('utf8').on('data', (text: string) => {
-    onPackages(text.split('\n').length - 1);
-    tail = (tail + text).slice(-2_000);
-  });
-  const code = await new Promise<number | null>((resolve, reject) => go.on('error', reject).on('close', resolve));
-  if (code !== 0) throw new Error(`go build failed (${code})\n${tail.trim()}`);
+  for await (const line of go.iterable({ from: 'stderr' })) {
+    onPackages(1);
+    tail = `${tail}${line}\n`.slice(-2_000);
+  }
+  const { exitCode, failed, originalMessage = '' } = await go;
+  if (failed) throw new Error(`go build failed (${exitCode ?? originalMessage})\n${tail.trim()}`);
 }
 
 const elapsed = (since: number): string => `${Math.round((Date.now() - since) / 1000)} s`;
