@@ -22,7 +22,10 @@ const COMMANDS: Record<string, Entry> = {
   call: { summary: 'run a tool call, or many from JSON Lines', load: () => import('./commands/call.ts') },
   amend: { summary: 'give a call that was invalid other arguments', load: () => import('./commands/amend.ts') },
   cancel: { summary: 'end a call', load: () => import('./commands/cancel.ts') },
-  explain: { summary: 'say what policy makes of a call, without running it', load: () => import('./commands/explain.ts') },
+  explain: {
+    summary: 'say what policy makes of a call, without running it',
+    load: () => import('./commands/explain.ts'),
+  },
   pending: { summary: 'list the calls that wait for somebody', load: () => import('./commands/pending.ts') },
   show: { summary: 'show what a call asks to be approved', load: () => import('./commands/show.ts') },
   approve: { summary: 'let a waiting call run', load: () => import('./commands/approve.ts') },
@@ -38,7 +41,9 @@ export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 /** Throws CommanderError, never ends the process. */
 export async function createProgram(argv: readonly string[], ended: Ended): Promise<Command> {
   const program = new Command('countersign')
-    .description('Durable tool calls for AI agents: checked, decided by policy, countersigned by a person where dangerous, kept for audit.')
+    .description(
+      'Durable tool calls for AI agents: checked, decided by policy, countersigned by a person where dangerous, kept for audit.',
+    )
     .option('--json', 'print JSON, and nothing else, on stdout')
     .version(version(), '-V, --version')
     .addHelpText('after', EXAMPLES)

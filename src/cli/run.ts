@@ -1,7 +1,8 @@
 /** Finds the command that is meant, loads that one only, and turns how it ends into an exit status. */
+import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import { CountersignError } from '../protocol/errors.ts';
-import { printError, watchStreams } from './output.ts';
+import { note, printError, watchStreams } from './io/output.ts';
 import { createProgram } from './program.ts';
 import { STATUS, type Status, reportOf, statusOf } from './status.ts';
 
@@ -15,7 +16,7 @@ export async function run(argv: string[]): Promise<Status> {
     return status;
   } catch (error) {
     if (error instanceof CommanderError) return usage(error, json);
-    if (process.env['COUNTERSIGN_DEBUG']) console.error(error);
+    if (process.env['COUNTERSIGN_DEBUG']) note(inspect(error));
     const report = reportOf(error);
     printError(report, json);
     return statusOf(report);

@@ -48,12 +48,23 @@ const REFUSED = new Set([7, 16]);
 
 function knownError(error: unknown): CountersignError {
   if (isCountersignError(error)) return error;
-  const { name, message, code } = error instanceof Error ? (error as Error & { code?: unknown }) : { name: '', message: String(error), code: undefined };
+  const { name, message, code } =
+    error instanceof Error
+      ? (error as Error & { code?: unknown })
+      : { name: '', message: String(error), code: undefined };
   if (name === 'NamespaceNotFoundError') {
-    return new CountersignError('setup_incomplete', `${message}. Create what is missing: countersign setup`, { cause: error });
+    return new CountersignError('setup_incomplete', `${message}. Create what is missing: countersign setup`, {
+      cause: error,
+    });
   }
   if (typeof code === 'number' && REFUSED.has(code)) {
-    return new CountersignError('no_service', `The Temporal server refuses us (${message}). Check TEMPORAL_API_KEY and TEMPORAL_NAMESPACE.`, { cause: error });
+    return new CountersignError(
+      'no_service',
+      `The Temporal server refuses us (${message}). Check TEMPORAL_API_KEY and TEMPORAL_NAMESPACE.`,
+      { cause: error },
+    );
   }
-  return new CountersignError('internal', `${message || name || 'unknown error'} (COUNTERSIGN_DEBUG=1 shows where)`, { cause: error });
+  return new CountersignError('internal', `${message || name || 'unknown error'} (COUNTERSIGN_DEBUG=1 shows where)`, {
+    cause: error,
+  });
 }

@@ -3,4 +3,5 @@ import { join } from 'node:path';
 
 /** This package's version. */
 export const version = (): string =>
-  (JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as { version: string }).version;
+  (JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as { version: string })
+    .version;

@@ -15,7 +15,16 @@ export type CallStanding = OutcomeStatus | 'waiting' | 'running' | 'terminated';
 export type SessionEntry = { at: string } & (
   | { what: 'opened'; by: string }
   | { what: 'child'; session: string; kind: SessionFacts['kind']; state: SessionState; endedAt?: string }
-  | { what: 'call'; id: string; callId: string; tool: string; summary?: string; status: CallStanding; endedAt?: string; durationMs?: number }
+  | {
+      what: 'call';
+      id: string;
+      callId: string;
+      tool: string;
+      summary?: string;
+      status: CallStanding;
+      endedAt?: string;
+      durationMs?: number;
+    }
   | { what: 'close_requested'; by: string; reason: string }
   | { what: 'closed'; reason: string; callsEnded: number }
 );
@@ -42,7 +51,11 @@ export interface DecisionEntry {
 const SUMMARIES = 500;
 const AT_ONCE = 20;
 
-export async function sessionStory(client: Client, facts: SessionFacts, events: readonly HistoryEvent[]): Promise<SessionEntry[]> {
+export async function sessionStory(
+  client: Client,
+  facts: SessionFacts,
+  events: readonly HistoryEvent[],
+): Promise<SessionEntry[]> {
   const [calls, children] = await Promise.all([callsOf(client, facts.id), childrenOf(client, facts.id)]);
   return [...ownEntries(events), ...children, ...calls];
 }
@@ -55,7 +68,14 @@ function ownEntries(events: readonly HistoryEvent[]): SessionEntry[] {
     if (started && !started.continuedExecutionRunId) return [{ at, what: 'opened', by: started.identity ?? '' }];
     const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
     if (request?.input?.name === SESSION_MESSAGE.close) {
-      return [{ at, what: 'close_requested', by: request.meta?.identity ?? '', reason: valueOf<string>(request.input.args) ?? '' }];
+      return [
+        {
+          at,
+          what: 'close_requested',
+          by: request.meta?.identity ?? '',
+          reason: valueOf<string>(request.input.args) ?? '',
+        },
+      ];
     }
     const signal = event.workflowExecutionSignaledEventAttributes;
     if (signal?.signalName === SESSION_MESSAGE.close) {
@@ -73,7 +93,8 @@ export function decisionsIn(events: readonly HistoryEvent[], session: string): D
   return events.flatMap((event): DecisionEntry[] => {
     const at = new Date(timeOf(event)).toISOString();
     const signal = event.workflowExecutionSignaledEventAttributes;
-    if (signal?.signalName === SESSION_MESSAGE.decide) return entryOf(at, session, 'signal', valueOf<Decision>(signal.input));
+    if (signal?.signalName === SESSION_MESSAGE.decide)
+      return entryOf(at, session, 'signal', valueOf<Decision>(signal.input));
     const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
     const request = accepted?.acceptedRequest;
     if (request?.input?.name === SESSION_MESSAGE.decide) {
@@ -89,7 +110,12 @@ export function decisionsIn(events: readonly HistoryEvent[], session: string): D
   });
 }
 
-function entryOf(at: string, session: string, via: DecisionEntry['via'], decision: Decision | undefined): DecisionEntry[] {
+function entryOf(
+  at: string,
+  session: string,
+  via: DecisionEntry['via'],
+  decision: Decision | undefined,
+): DecisionEntry[] {
   if (!decision) return [];
   const { session: of, callId, decision: what, approver, reason, arguments: edited } = decision;
   const said = { ...(reason !== undefined && { reason }), ...(edited && { edited: true as const }) };
@@ -112,11 +138,14 @@ async function callsOf(client: Client, session: string): Promise<SessionEntry[]>
 
 async function callEntry(info: WorkflowExecutionInfo, client: Client | undefined): Promise<SessionEntry> {
   const { workflowId, startTime, closeTime } = info;
-  const summary = await client?.workflow.getHandle(workflowId, info.runId).describe().then(
-    (description) => description.staticSummary(),
-    // Its retention may have ended since it was listed.
-    () => undefined,
-  );
+  const summary = await client?.workflow
+    .getHandle(workflowId, info.runId)
+    .describe()
+    .then(
+      (description) => description.staticSummary(),
+      // Its retention may have ended since it was listed.
+      () => undefined,
+    );
   return {
     at: startTime.toISOString(),
     what: 'call',
@@ -155,7 +184,15 @@ async function childrenOf(client: Client, session: string): Promise<SessionEntry
       const known = entries.get(id);
       // Listed once for each run, newest first: the newest says how it stands, the oldest when it was opened.
       if (known) known.at = at;
-      else entries.set(id, { at, what: 'child', session: id, kind, state: child.state, ...(info.closeTime && { endedAt: info.closeTime.toISOString() }) });
+      else
+        entries.set(id, {
+          at,
+          what: 'child',
+          session: id,
+          kind,
+          state: child.state,
+          ...(info.closeTime && { endedAt: info.closeTime.toISOString() }),
+        });
     }
   });
   return [...entries.values()];

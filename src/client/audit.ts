@@ -3,7 +3,14 @@
  */
 import type { ApprovalRequest } from '../protocol/approval.ts';
 import { CountersignError } from '../protocol/errors.ts';
-import { type CallName, callWorkflowId, isSessionId, parseCallWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import {
+  type CallName,
+  callWorkflowId,
+  isSessionId,
+  parseCallWorkflowId,
+  parseSessionWorkflowId,
+  sessionWorkflowId,
+} from '../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../protocol/names.ts';
 import type { SessionFacts, SessionState } from '../protocol/session.ts';
 import { type CallEntry, callStory } from './audit-call.ts';
@@ -60,7 +67,11 @@ async function auditCall(transport: Transport, name: CallName): Promise<CallAudi
   const id = callWorkflowId(name);
   const events = await readHistory(transport.client, id);
   const started = events[0]?.workflowExecutionStartedEventAttributes;
-  if (!started) throw new CountersignError('call_not_found', `There is no call ${id}. List a session's: countersign audit ${name.session}`);
+  if (!started)
+    throw new CountersignError(
+      'call_not_found',
+      `There is no call ${id}. List a session's: countersign audit ${name.session}`,
+    );
   const [known, pending] = await Promise.all([findSession(transport, name.session), runningTool(transport, id)]);
   const story = callStory(events, pending);
   const asked = story.some((entry) => entry.what === 'asks');
@@ -76,7 +87,10 @@ async function auditCall(transport: Transport, name: CallName): Promise<CallAudi
 }
 
 /** What runs at this moment stands in no event yet. */
-async function runningTool({ client }: Transport, id: string): Promise<{ worker: string; startedAt: number } | undefined> {
+async function runningTool(
+  { client }: Transport,
+  id: string,
+): Promise<{ worker: string; startedAt: number } | undefined> {
   const { raw } = await reach(() => client.workflow.getHandle(id).describe());
   const running = raw.pendingActivities?.[0];
   const seconds = running?.lastStartedTime?.seconds;
@@ -85,9 +99,13 @@ async function runningTool({ client }: Transport, id: string): Promise<{ worker:
 }
 
 /** How the request went up, hop by hop, and every decision on it, also those that were not taken. */
-async function routeOf(transport: Transport, call: CallName, facts: SessionFacts | undefined): Promise<(RouteEntry | DecisionEntry)[]> {
+async function routeOf(
+  transport: Transport,
+  call: CallName,
+  facts: SessionFacts | undefined,
+): Promise<(RouteEntry | DecisionEntry)[]> {
   const found: (RouteEntry | DecisionEntry)[] = [];
-  for (let at = facts; at !== undefined; ) {
+  for (let at = facts; at !== undefined;) {
     const events = await readRuns(transport.client, sessionWorkflowId(at.id));
     const session = at.id;
     found.push(...events.flatMap((event) => hop(event, session, call)));
@@ -106,11 +124,16 @@ function hop(event: HistoryEvent, session: string, call: CallName): RouteEntry[]
   return [{ at: new Date(timeOf(event)).toISOString(), what: 'routed', session }];
 }
 
-const isOf = (named: CallName, call: CallName): boolean => named.session === call.session && named.callId === call.callId;
+const isOf = (named: CallName, call: CallName): boolean =>
+  named.session === call.session && named.callId === call.callId;
 
 async function auditSession(transport: Transport, id: string): Promise<SessionAudit> {
   const known = isSessionId(id) ? await findSession(transport, id) : undefined;
-  if (!known) throw new CountersignError('session_not_found', `There is no session ${JSON.stringify(id.slice(0, 200))}. List them: countersign session list --all`);
+  if (!known)
+    throw new CountersignError(
+      'session_not_found',
+      `There is no session ${JSON.stringify(id.slice(0, 200))}. List them: countersign session list --all`,
+    );
   const { facts, state } = known;
   const events = await readRuns(transport.client, sessionWorkflowId(id));
   // Requests of a child are decided in the main session above it.
@@ -121,9 +144,13 @@ async function auditSession(transport: Transport, id: string): Promise<SessionAu
 }
 
 /** By time; what happened at the same millisecond stays in its order. */
-const inOrder = <T extends { at: string }>(entries: T[]): T[] => entries.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+const inOrder = <T extends { at: string }>(entries: T[]): T[] =>
+  entries.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
 
-async function findSession({ client }: Transport, id: string): Promise<{ facts: SessionFacts; state: SessionState } | undefined> {
+async function findSession(
+  { client }: Transport,
+  id: string,
+): Promise<{ facts: SessionFacts; state: SessionState } | undefined> {
   try {
     return sessionFrom(await reach(() => client.workflow.getHandle(sessionWorkflowId(id)).describe()));
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Temporal's own history of a call or session, decoded as far as stories need it. */
-import type { Client } from '@temporalio/client';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { type Payload, defaultPayloadConverter } from '@temporalio/common';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { isGone, reach } from './transport.ts';
@@ -17,10 +17,14 @@ export async function readHistory(client: Client, workflowId: string, runId?: st
   try {
     return (await reach(() => client.workflow.getHandle(workflowId, runId).fetchHistory())).events ?? [];
   } catch (error) {
-    if (isGone(error)) return [];
+    // Histories are read past the client's own mapping of errors.
+    if (isGone(error) || (isGrpcServiceError(error) && error.code === NOT_FOUND)) return [];
     throw error;
   }
 }
+
+/** gRPC's status code. */
+const NOT_FOUND = 5;
 
 /** Events of all runs of a workflow that continues as new, oldest run first. */
 export async function readRuns(client: Client, workflowId: string): Promise<HistoryEvent[]> {

@@ -26,10 +26,19 @@ export interface RunOptions {
 }
 
 /** Settings of the machine that would change what the command does. */
-const NEUTRAL = { NO_COLOR: undefined, FORCE_COLOR: undefined, TEMPORAL_ADDRESS: undefined, COUNTERSIGN_DEBUG: undefined };
+const NEUTRAL = {
+  NO_COLOR: undefined,
+  FORCE_COLOR: undefined,
+  TEMPORAL_ADDRESS: undefined,
+  COUNTERSIGN_DEBUG: undefined,
+};
 
 export function runCli(args: string[], { cwd, env, stdin, started }: RunOptions = {}): Promise<Ran> {
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...process.env, ...NEUTRAL, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    env: { ...process.env, ...NEUTRAL, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   child.stdin.on('error', () => undefined).end(stdin ?? '');
   started?.(child);
   const out = collect(child.stdout);
@@ -38,8 +47,18 @@ export function runCli(args: string[], { cwd, env, stdin, started }: RunOptions 
     child.once('error', reject);
     child.once('close', (code, signal) => {
       const stdout = out();
-      const lines = (): Record<string, unknown>[] => stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line) as Record<string, unknown>);
-      resolve({ status: code ?? signal ?? 'unknown', stdout, stderr: err(), json: () => JSON.parse(stdout) as Record<string, unknown>, lines });
+      const lines = (): Record<string, unknown>[] =>
+        stdout
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as Record<string, unknown>);
+      resolve({
+        status: code ?? signal ?? 'unknown',
+        stdout,
+        stderr: err(),
+        json: () => JSON.parse(stdout) as Record<string, unknown>,
+        lines,
+      });
     });
   });
 }

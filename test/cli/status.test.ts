@@ -25,16 +25,28 @@ describe('exit status of an error', () => {
 
   it('is 70 for what is no error of ours, without a stack in its message', () => {
     const report = reportOf(new TypeError('x is not a function'));
-    expect(report).toEqual({ kind: 'ExecutionError', code: 'internal', message: 'x is not a function (COUNTERSIGN_DEBUG=1 shows where)' });
+    expect(report).toEqual({
+      kind: 'ExecutionError',
+      code: 'internal',
+      message: 'x is not a function (COUNTERSIGN_DEBUG=1 shows where)',
+    });
     expect(statusOf(report)).toBe(70);
   });
 
   it('is 3 where the server refuses us as a whole', () => {
     const refused = Object.assign(new Error('7 PERMISSION_DENIED: Request unauthorized.'), { code: 7 });
-    expect(reportOf(refused)).toMatchObject({ code: 'no_service', message: expect.stringContaining('TEMPORAL_API_KEY') as string });
+    expect(reportOf(refused)).toMatchObject({
+      code: 'no_service',
+      message: expect.stringContaining('TEMPORAL_API_KEY') as string,
+    });
   });
 
   it('names the failing field', () => {
-    expect(reportOf(new CountersignError('invalid_arguments', 'm', { field: '/path' }))).toEqual({ kind: 'ValidationError', code: 'invalid_arguments', message: 'm', field: '/path' });
+    expect(reportOf(new CountersignError('invalid_arguments', 'm', { field: '/path' }))).toEqual({
+      kind: 'ValidationError',
+      code: 'invalid_arguments',
+      message: 'm',
+      field: '/path',
+    });
   });
 });

@@ -12,7 +12,23 @@ afterAll(() => place.remove());
 
 describe('help', () => {
   it('lists every command of the contract', async () => {
-    const names = ['start', 'session', 'workspace', 'call', 'amend', 'cancel', 'explain', 'pending', 'show', 'approve', 'deny', 'tools', 'audit', 'setup', 'doctor'];
+    const names = [
+      'start',
+      'session',
+      'workspace',
+      'call',
+      'amend',
+      'cancel',
+      'explain',
+      'pending',
+      'show',
+      'approve',
+      'deny',
+      'tools',
+      'audit',
+      'setup',
+      'doctor',
+    ];
     expect([...COMMAND_NAMES]).toEqual(names);
     const { status, stdout, stderr } = await place.cli(['--help']);
     expect([status, stderr]).toEqual([0, '']);
@@ -60,7 +76,9 @@ describe('wrong usage is status 2, one line, and nothing on stdout', () => {
   it('with --json it is an object on stdout', async () => {
     const ran = await place.cli(['pending', '--json', '--al']);
     expect([ran.status, ran.stderr]).toEqual([2, '']);
-    expect(ran.json()).toEqual({ error: { kind: 'ValidationError', code: 'invalid_usage', message: expect.stringContaining('--all') as string } });
+    expect(ran.json()).toEqual({
+      error: { kind: 'ValidationError', code: 'invalid_usage', message: expect.stringContaining('--all') as string },
+    });
   });
 });
 
@@ -81,7 +99,11 @@ describe('with no service', () => {
 
   it('is an object on stdout with --json', async () => {
     const ran = await place.cli(['--json', 'pending']);
-    expect([ran.status, ran.stderr, ran.json()]).toMatchObject([3, '', { error: { kind: 'ExecutionError', code: 'no_service' } }]);
+    expect([ran.status, ran.stderr, ran.json()]).toMatchObject([
+      3,
+      '',
+      { error: { kind: 'ExecutionError', code: 'no_service' } },
+    ]);
   });
 
   it('is said of an address where nobody answers, too', async () => {
@@ -101,7 +123,12 @@ describe('explain', () => {
   it('says run, with the rules that said so', async () => {
     const answer = await explain('list');
     expect(answer).toMatchObject({ verdict: 'run', tier: 'read_only', rule: 'tier.read_only' });
-    expect(answer['trace']).toContainEqual({ layer: 'tier', rule: 'tier.read_only', effect: 'allow', reason: 'read_only calls run without asking' });
+    expect(answer['trace']).toContainEqual({
+      layer: 'tier',
+      rule: 'tier.read_only',
+      effect: 'allow',
+      reason: 'read_only calls run without asking',
+    });
     expect(Object.keys(answer)).toEqual(['verdict', 'tier', 'rule', 'trace']);
   });
 
@@ -110,7 +137,10 @@ describe('explain', () => {
   });
 
   it('says deny, with the error that the call would end with', async () => {
-    expect(await explain('write', '{"path":"../x","content":""}')).toMatchObject({ verdict: 'deny', error: { kind: 'PermissionDenied', code: 'outside_workspace' } });
+    expect(await explain('write', '{"path":"../x","content":""}')).toMatchObject({
+      verdict: 'deny',
+      error: { kind: 'PermissionDenied', code: 'outside_workspace' },
+    });
   });
 
   it('says invalid, with the failing field and the schema', async () => {
@@ -130,20 +160,32 @@ describe('explain', () => {
     ['toString', 'countersign tools'],
     ['', 'countersign tools'],
   ])('of tool %j names the nearest', async (tool, words) => {
-    expect(await explain(tool)).toMatchObject({ verdict: 'invalid', tier: null, error: { code: 'unknown_tool', message: expect.stringContaining(words) as string } });
+    expect(await explain(tool)).toMatchObject({
+      verdict: 'invalid',
+      tier: null,
+      error: { code: 'unknown_tool', message: expect.stringContaining(words) as string },
+    });
   });
 
-  it.each(['{"__proto__":{"path":"a"}}', '{"constructor":1,"path":"a"}', '{"path":{"__proto__":1}}'])('of arguments %s is invalid', async (args) => {
-    expect(await explain('read', args)).toMatchObject({ verdict: 'invalid', error: { code: 'invalid_arguments' } });
-  });
+  it.each(['{"__proto__":{"path":"a"}}', '{"constructor":1,"path":"a"}', '{"path":{"__proto__":1}}'])(
+    'of arguments %s is invalid',
+    async (args) => {
+      expect(await explain('read', args)).toMatchObject({ verdict: 'invalid', error: { code: 'invalid_arguments' } });
+    },
+  );
 
   it('goes by --workspace and --config', async () => {
     const other = join(place.home, '..', 'other');
     await mkdir(other);
     await writeFile(join(other, 'strict.jsonc'), '{ "deny": ["list"] }');
-    expect(await explain('read', JSON.stringify({ path: join(other, 'a') }), '--workspace', other)).toMatchObject({ verdict: 'run' });
+    expect(await explain('read', JSON.stringify({ path: join(other, 'a') }), '--workspace', other)).toMatchObject({
+      verdict: 'run',
+    });
     expect(await explain('read', JSON.stringify({ path: join(other, 'a') }))).toMatchObject({ verdict: 'deny' });
-    expect(await explain('list', '{}', '--config', join(other, 'strict.jsonc'))).toMatchObject({ verdict: 'deny', error: { code: 'policy_denied' } });
+    expect(await explain('list', '{}', '--config', join(other, 'strict.jsonc'))).toMatchObject({
+      verdict: 'deny',
+      error: { code: 'policy_denied' },
+    });
   });
 
   it('refuses a broken configuration by line and field', async () => {
@@ -155,7 +197,14 @@ describe('explain', () => {
   });
 
   it('answers line by line with --jsonl, whatever the lines are', async () => {
-    const lines = ['{"tool":"list","arguments":{}}', 'x', '', '{"tool":"raed","arguments":{}}', '{"tool":"list","arguments":[]}', '{"tool":"write","arguments":{"path":"../x","content":""}}'];
+    const lines = [
+      '{"tool":"list","arguments":{}}',
+      'x',
+      '',
+      '{"tool":"raed","arguments":{}}',
+      '{"tool":"list","arguments":[]}',
+      '{"tool":"write","arguments":{"path":"../x","content":""}}',
+    ];
     const ran = await place.cli(['explain', '--jsonl'], { stdin: lines.join('\n') });
     expect(ran.status).toBe(0);
     expect(ran.lines().map(({ line, verdict }) => [line, verdict])).toEqual([
@@ -192,9 +241,14 @@ describe('tools', () => {
 
 describe('workspace', () => {
   it('adds, lists and removes folders, by their real paths', async () => {
-    expect((await place.cli(['workspace', 'add', '.', '--json'])).json()).toEqual({ workspace: place.workspace, trusted: true });
+    expect((await place.cli(['workspace', 'add', '.', '--json'])).json()).toEqual({
+      workspace: place.workspace,
+      trusted: true,
+    });
     expect((await place.cli(['workspace', 'list'])).stdout).toBe(`${place.workspace}\n`);
-    expect((await place.cli(['workspace', 'remove', place.workspace, '--json'])).json()).toMatchObject({ removed: true });
+    expect((await place.cli(['workspace', 'remove', place.workspace, '--json'])).json()).toMatchObject({
+      removed: true,
+    });
     expect((await place.cli(['workspace', 'list', '--json'])).json()).toEqual({ workspaces: [] });
   });
 
@@ -229,7 +283,13 @@ describe('start-up', () => {
       const { stderr } = await place.cli(args, { env: { NODE_OPTIONS: `--import=${hooks}` } });
       const loaded = JSON.parse(/LOADED (.*)/.exec(stderr)?.[1] ?? '[]') as string[];
       expect(loaded.length).toBeGreaterThan(50);
-      expect(loaded.filter((url) => /@temporalio\/(worker|core-bridge|activity|workflow)\/|\/node_modules\/(ajv|typebox|pino|execa)\/|\/src\/(policy|tools|context|activities)\//.test(url))).toEqual([]);
+      expect(
+        loaded.filter((url) =>
+          /@temporalio\/(worker|core-bridge|activity|workflow)\/|\/node_modules\/(ajv|typebox|pino|execa)\/|\/src\/(policy|tools|context|activities)\//.test(
+            url,
+          ),
+        ),
+      ).toEqual([]);
     }
   });
 });

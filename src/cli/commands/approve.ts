@@ -1,8 +1,8 @@
 /** `countersign approve`: lets a waiting call run. */
 import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { decide } from '../decide.ts';
-import { parseArguments } from '../input.ts';
+import { decide } from '../calls/decide.ts';
+import { parseArguments } from '../io/input.ts';
 import type { Ended } from '../program.ts';
 import type { Status } from '../status.ts';
 
@@ -29,6 +29,9 @@ export function command(ended: Ended): Command {
 async function run(reference: string, { edit, reason, json }: Options): Promise<Status> {
   const edited = edit === undefined ? undefined : parseArguments(edit, '--edit');
   return decide(reference, json === true, (countersign, request) =>
-    countersign.approvals.approve(request, { ...(edited && { arguments: edited }), ...(reason !== undefined && { reason }) }),
+    countersign.approvals.approve(request, {
+      ...(edited && { arguments: edited }),
+      ...(reason !== undefined && { reason }),
+    }),
   );
 }

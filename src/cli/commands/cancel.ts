@@ -1,14 +1,14 @@
 /** `countersign cancel`: ends a call. */
 import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { followCall } from '../follow-call.ts';
-import { duration } from '../options.ts';
-import { outcomeLine } from '../outcome-line.ts';
-import { print, printJson } from '../output.ts';
+import { followCall } from '../calls/follow-call.ts';
+import { duration } from '../io/options.ts';
+import { outcomeLine } from '../calls/outcome-line.ts';
+import { print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { outcomeText } from '../render/outcome.ts';
 import { withSpinner } from '../render/spinner.ts';
-import { callNamed, checkCallReference, withService } from '../service.ts';
+import { callNamed, checkCallReference, withService } from '../service/with-service.ts';
 import { STATUS, type Status } from '../status.ts';
 
 interface Options extends Common {
@@ -36,7 +36,9 @@ async function run(reference: string, { wait, json }: Options): Promise<Status> 
     const { tool } = await call.input();
     const since = performance.now();
     await call.cancel();
-    const progress = await withSpinner(`cancel ${tool}`, () => followCall(call, wait, { seen: Number.MAX_SAFE_INTEGER }));
+    const progress = await withSpinner(`cancel ${tool}`, () =>
+      followCall(call, wait, { seen: Number.MAX_SAFE_INTEGER }),
+    );
     const line = outcomeLine(call, tool, progress, Math.round(performance.now() - since));
     if (json) printJson(line);
     else print(outcomeText(line));

@@ -1,7 +1,7 @@
 /** `countersign deny`: refuses a waiting call. */
 import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { decide } from '../decide.ts';
+import { decide } from '../calls/decide.ts';
 import type { Ended } from '../program.ts';
 import type { Status } from '../status.ts';
 

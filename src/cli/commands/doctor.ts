@@ -1,7 +1,7 @@
 /** `countersign doctor`: what this machine has of what is needed, and how to get the rest. */
 import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { paint, print, printJson } from '../output.ts';
+import { paint, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { safeLine } from '../render/safe-text.ts';
 import { withSpinner } from '../render/spinner.ts';
@@ -11,7 +11,11 @@ countersign doctor
 countersign doctor --json | jq '.checks[] | select(.ok | not)'`;
 
 export function command(ended: Ended): Command {
-  return onAction(defineCommand('doctor', 'Says what this machine has, what is missing, and how to get it.', EXAMPLES), ended, run);
+  return onAction(
+    defineCommand('doctor', 'Says what this machine has, what is missing, and how to get it.', EXAMPLES),
+    ended,
+    run,
+  );
 }
 
 async function run({ json }: Common): Promise<void> {

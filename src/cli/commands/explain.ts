@@ -3,12 +3,12 @@ import type { Command } from 'commander';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { readArguments } from '../input.ts';
-import { type LocalJudge, folderFacts, localJudge } from '../local-judge.ts';
-import { print, printJson } from '../output.ts';
+import { readArguments } from '../io/input.ts';
+import { type LocalJudge, folderFacts, localJudge } from '../judge/local-judge.ts';
+import { print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { explanationText } from '../render/explanation.ts';
-import { sessionKnown } from '../session-known.ts';
+import { sessionKnown } from '../sessions/find-session.ts';
 
 interface Options extends Common {
   session?: string;
@@ -26,7 +26,11 @@ countersign explain --jsonl < calls.jsonl          one {"session"?,"tool","argum
 Without --session no service is needed: the call is judged as one of a main session of the folder, by the configuration found here.`;
 
 export function command(ended: Ended): Command {
-  const explain = defineCommand('explain', 'Says whether a call would run, be asked about or be refused, and which rules said so.', EXAMPLES)
+  const explain = defineCommand(
+    'explain',
+    'Says whether a call would run, be asked about or be refused, and which rules said so.',
+    EXAMPLES,
+  )
     .argument('[tool]', 'the tool')
     .argument('[arguments]', 'its arguments as JSON; - reads them from standard input')
     .option('--session <id>', 'the session that would call')
@@ -38,20 +42,36 @@ export function command(ended: Ended): Command {
 
 async function run(tool: string | undefined, given: string | undefined, options: Options): Promise<void> {
   const { session, workspace, config, jsonl, json } = options;
-  if (session !== undefined && workspace !== undefined) throw new CountersignError('invalid_usage', 'give --session or --workspace: a session has its workspace');
+  if (session !== undefined && workspace !== undefined)
+    throw new CountersignError('invalid_usage', 'give --session or --workspace: a session has its workspace');
   if (jsonl) {
-    if (tool !== undefined) throw new CountersignError('invalid_usage', '--jsonl reads tools and arguments from standard input; leave them out');
-    const { explainLines } = await import('../explain-lines.ts');
-    return explainLines(await localJudge(config), { ...(session !== undefined && { session }), ...(workspace !== undefined && { workspace }) });
+    if (tool !== undefined)
+      throw new CountersignError(
+        'invalid_usage',
+        '--jsonl reads tools and arguments from standard input; leave them out',
+      );
+    const { explainLines } = await import('../judge/explain-lines.ts');
+    return explainLines(await localJudge(config), {
+      ...(session !== undefined && { session }),
+      ...(workspace !== undefined && { workspace }),
+    });
   }
-  if (tool === undefined) throw new CountersignError('invalid_usage', `name a tool and its arguments, as in: countersign explain shell '{"command":"npm test"}'`);
+  if (tool === undefined)
+    throw new CountersignError(
+      'invalid_usage',
+      `name a tool and its arguments, as in: countersign explain shell '{"command":"npm test"}'`,
+    );
   const args = await readArguments(given);
   const explanation = await explainOne(await localJudge(config), { tool, arguments: args }, options);
   if (json) printJson(explanation);
   else print(explanationText(tool, explanation));
 }
 
-async function explainOne(judge: LocalJudge, call: { tool: string; arguments: JsonObject }, { session, workspace = '.' }: Options) {
+async function explainOne(
+  judge: LocalJudge,
+  call: { tool: string; arguments: JsonObject },
+  { session, workspace = '.' }: Options,
+) {
   if (session === undefined) return judge.explain(await folderFacts(workspace), call);
   const { facts, state } = await sessionKnown(session);
   return judge.explain(facts, call, state);

@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import type { WaitingCall } from '../../client/index.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { note, print, printJson } from '../output.ts';
+import { note, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { safeLine } from '../render/safe-text.ts';
 import { table } from '../render/table.ts';
 import { span } from '../render/time.ts';
-import { type AnyCountersign, withService } from '../service.ts';
+import { type AnyCountersign, withService } from '../service/with-service.ts';
 
 interface Options extends Common {
   all?: boolean;
@@ -39,7 +39,9 @@ async function run({ all = false, session, json }: Options): Promise<void> {
     const routeOf = await routes(countersign);
     const rows: WaitingLine[] = [];
     for (let i = 0; i < calls.length; i += AT_ONCE) {
-      rows.push(...(await Promise.all(calls.slice(i, i + AT_ONCE).map((call) => describe(countersign, call, routeOf)))));
+      rows.push(
+        ...(await Promise.all(calls.slice(i, i + AT_ONCE).map((call) => describe(countersign, call, routeOf)))),
+      );
     }
     if (json) rows.forEach(printJson);
     else printTable(rows);
@@ -58,7 +60,11 @@ interface WaitingLine extends Omit<WaitingCall, 'waiting'> {
   error?: object;
 }
 
-async function describe(countersign: AnyCountersign, call: WaitingCall, routeOf: (session: string) => string[]): Promise<WaitingLine> {
+async function describe(
+  countersign: AnyCountersign,
+  call: WaitingCall,
+  routeOf: (session: string) => string[],
+): Promise<WaitingLine> {
   const { waiting, ...name } = call;
   const summary = await countersign.temporal.workflow
     .getHandle(call.id)
@@ -85,7 +91,8 @@ async function routes(countersign: AnyCountersign): Promise<(session: string) =>
   const parents = new Map((await countersign.sessions({ all: true })).map(({ facts }) => [facts.id, facts.parent]));
   return (session) => {
     const route = [session];
-    for (let above = parents.get(session); above !== undefined && !route.includes(above); above = parents.get(above)) route.push(above);
+    for (let above = parents.get(session); above !== undefined && !route.includes(above); above = parents.get(above))
+      route.push(above);
     return route;
   };
 }

@@ -6,15 +6,15 @@ import { sessionWorkflowId } from '../../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../../protocol/names.ts';
 import { SESSION_KINDS, type SessionKind } from '../../protocol/session.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { realFolder } from '../main-session.ts';
-import { note, print, printJson } from '../output.ts';
+import { realFolder } from '../sessions/main-session.ts';
+import { note, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { sessionText } from '../render/session.ts';
 import { safeLine } from '../render/safe-text.ts';
 import { withSpinner } from '../render/spinner.ts';
 import { table } from '../render/table.ts';
-import { type AnyCountersign, withService } from '../service.ts';
-import { findSession } from '../session-known.ts';
+import { type AnyCountersign, withService } from '../service/with-service.ts';
+import { findSession } from '../sessions/find-session.ts';
 
 const EXAMPLES = `
 countersign session open --workspace . --id build-17
@@ -35,16 +35,26 @@ export function command(ended: Ended): Command {
   const group = new Command('session').description('Opens, lists, shows and closes sessions.');
   const one = (name: string, description: string): Command => defineCommand(name, description, EXAMPLES);
   const opened = one('open', 'Opens a session, or finds the open one of that id.')
-    .addOption(new Option('--kind <kind>', 'main reaches a person; branch and worker are children (default: main, with --parent branch)').choices(SESSION_KINDS))
+    .addOption(
+      new Option(
+        '--kind <kind>',
+        'main reaches a person; branch and worker are children (default: main, with --parent branch)',
+      ).choices(SESSION_KINDS),
+    )
     .option('--parent <id>', 'the session above, for branch and worker')
     .option('--workspace <dir>', 'the folder to work in (default: this one, or the parent’s)')
     .option('--agent <id>', 'the agent, as the configuration declares it')
     .option('--channel <name>', 'where requests for approval are shown; none: nowhere (default: inbox)')
     .option('--id <id>', 'the session’s id; made up unless given');
   group.addCommand(onAction(opened, ended, open));
-  group.addCommand(onAction(one('list', 'Lists sessions, newest first.').option('--all', 'those that have ended, too'), ended, list));
+  group.addCommand(
+    onAction(one('list', 'Lists sessions, newest first.').option('--all', 'those that have ended, too'), ended, list),
+  );
   group.addCommand(onAction(one('show', 'Shows a session.').argument('<id>', 'the session'), ended, show));
-  const closing = one('close', 'Closes a session: its waiting calls are denied, running ones cancelled, its children closed.');
+  const closing = one(
+    'close',
+    'Closes a session: its waiting calls are denied, running ones cancelled, its children closed.',
+  );
   group.addCommand(onAction(closing.argument('<id>', 'the session'), ended, close));
   return group;
 }
@@ -53,19 +63,30 @@ async function open(options: OpenOptions): Promise<void> {
   const { kind = options.parent === undefined ? 'main' : 'branch', json } = options;
   checkOpen(kind, options);
   await withService(async (countersign) => {
-    const facts = await withSpinner('open session', () => (kind === 'main' ? openMain(countersign, options) : openChild(countersign, kind, options)));
+    const facts = await withSpinner('open session', () =>
+      kind === 'main' ? openMain(countersign, options) : openChild(countersign, kind, options),
+    );
     if (json) printJson({ ...facts, state: 'open' });
     else print(sessionText({ ...facts, state: 'open' }));
   });
 }
 
 function checkOpen(kind: SessionKind, { parent, channel }: OpenOptions): void {
-  if (kind === 'main' && parent !== undefined) throw new CountersignError('invalid_usage', 'a main session has no parent; leave out --parent, or use --kind branch');
-  if (kind !== 'main' && parent === undefined) throw new CountersignError('invalid_usage', `a ${kind} session needs --parent ID`);
-  if (kind !== 'main' && channel !== undefined) throw new CountersignError('invalid_usage', `a ${kind} session asks through its parent; leave out --channel`);
+  if (kind === 'main' && parent !== undefined)
+    throw new CountersignError(
+      'invalid_usage',
+      'a main session has no parent; leave out --parent, or use --kind branch',
+    );
+  if (kind !== 'main' && parent === undefined)
+    throw new CountersignError('invalid_usage', `a ${kind} session needs --parent ID`);
+  if (kind !== 'main' && channel !== undefined)
+    throw new CountersignError('invalid_usage', `a ${kind} session asks through its parent; leave out --channel`);
 }
 
-async function openMain(countersign: AnyCountersign, { workspace = '.', agent, channel, id }: OpenOptions): Promise<SessionFacts> {
+async function openMain(
+  countersign: AnyCountersign,
+  { workspace = '.', agent, channel, id }: OpenOptions,
+): Promise<SessionFacts> {
   const session = await countersign.openSession({
     workspace: await realFolder(workspace),
     ...(id !== undefined && { id }),
@@ -75,7 +96,11 @@ async function openMain(countersign: AnyCountersign, { workspace = '.', agent, c
   return session.facts;
 }
 
-async function openChild(countersign: AnyCountersign, kind: 'branch' | 'worker', { parent = '', workspace, agent, id }: OpenOptions): Promise<SessionFacts> {
+async function openChild(
+  countersign: AnyCountersign,
+  kind: 'branch' | 'worker',
+  { parent = '', workspace, agent, id }: OpenOptions,
+): Promise<SessionFacts> {
   const above = await countersign.session(parent);
   const child = await above.branch({
     kind,
@@ -113,7 +138,10 @@ async function show(id: string, { json }: Common): Promise<void> {
 }
 
 /** What the session says of itself; of a closed one, its record. */
-async function viewOf(countersign: AnyCountersign, id: string): Promise<SessionView | (SessionFacts & { state: SessionState })> {
+async function viewOf(
+  countersign: AnyCountersign,
+  id: string,
+): Promise<SessionView | (SessionFacts & { state: SessionState })> {
   const { facts, state } = await findSession(countersign, id);
   if (state === 'closed') return { ...facts, state };
   return countersign.temporal.workflow.getHandle(sessionWorkflowId(id)).query<SessionView>(SESSION_MESSAGE.view);
@@ -122,12 +150,19 @@ async function viewOf(countersign: AnyCountersign, id: string): Promise<SessionV
 async function close(id: string, { json }: Common): Promise<void> {
   await withService(async (countersign) => {
     const { state } = await findSession(countersign, id);
-    const closed = state === 'closed' ? undefined : await withSpinner(`close ${id}`, () => closeSession(countersign, id, state));
-    if (json) return printJson({ id, state: 'closed', ...(closed ?? { reason: 'it was closed before', callsEnded: 0, childrenLeft: [] }) });
+    const closed =
+      state === 'closed' ? undefined : await withSpinner(`close ${id}`, () => closeSession(countersign, id, state));
+    if (json)
+      return printJson({
+        id,
+        state: 'closed',
+        ...(closed ?? { reason: 'it was closed before', callsEnded: 0, childrenLeft: [] }),
+      });
     if (!closed) return print(`Session ${id} was closed before.`);
     const calls = closed.callsEnded === 0 ? 'no call was open' : `${closed.callsEnded} open call(s) ended`;
     print(`Session ${id} is closed; ${calls}.`);
-    if (closed.childrenLeft.length > 0) print(`Children that have not reported their end: ${closed.childrenLeft.join(', ')}`);
+    if (closed.childrenLeft.length > 0)
+      print(`Children that have not reported their end: ${closed.childrenLeft.join(', ')}`);
   });
 }
 

@@ -1,10 +1,10 @@
 /** `countersign show`: what a call asks to be approved. */
 import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { print, printJson } from '../output.ts';
+import { print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { requestText } from '../render/request.ts';
-import { checkCallReference, withService } from '../service.ts';
+import { checkCallReference, withService } from '../service/with-service.ts';
 
 const EXAMPLES = `
 countersign show '#K3QF7M'
@@ -14,10 +14,11 @@ The digest is computed here, from the arguments that are shown; what is decided 
 Characters that a terminal would obey or an eye would not see are shown by their numbers, as ⟨U+202E⟩.`;
 
 export function command(ended: Ended): Command {
-  const show = defineCommand('show', 'Shows what a waiting call asks to be approved, and how to decide on it.', EXAMPLES).argument(
-    '<call>',
-    'its full name or short code',
-  );
+  const show = defineCommand(
+    'show',
+    'Shows what a waiting call asks to be approved, and how to decide on it.',
+    EXAMPLES,
+  ).argument('<call>', 'its full name or short code');
   return onAction(show, ended, run);
 }
 

@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import type { Service } from '../../server/service.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { port } from '../options.ts';
-import { note, paint, print, printError, printJson } from '../output.ts';
+import { port } from '../io/options.ts';
+import { note, paint, print, printError, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
-import type { Proof } from '../prove.ts';
+import type { Proof } from '../service/prove.ts';
 import { type Ready, startedText } from '../render/started.ts';
 import { type Spinner, startSpinner } from '../render/spinner.ts';
 import { STATUS, type Status, reportOf, statusOf } from '../status.ts';
@@ -27,11 +27,18 @@ With TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*)
 Ctrl-C drains what runs and ends everything; a second one does so at once.`;
 
 export function command(ended: Ended): Command {
-  const start = defineCommand('start', 'Starts the service: Temporal with its UI and a database file, and the worker.', EXAMPLES)
+  const start = defineCommand(
+    'start',
+    'Starts the service: Temporal with its UI and a database file, and the worker.',
+    EXAMPLES,
+  )
     .option('--port <n>', 'port of the Temporal server; a free one is taken where it is in use, and with 0', port)
     .option('--ui-port <n>', 'port of the Temporal UI', port)
     .option('--no-ui', 'without the UI')
-    .option('--config <file>', 'the configuration (default: countersign.config.jsonc here, else in the user’s configuration folder)')
+    .option(
+      '--config <file>',
+      'the configuration (default: countersign.config.jsonc here, else in the user’s configuration folder)',
+    )
     .option('--trust <dir>', 'folder that sessions may work in (default: this one)');
   return onAction(start, ended, run);
 }
@@ -41,7 +48,7 @@ async function run(options: Options): Promise<Status> {
   const stopping = stopSignal();
   const service = await startAll(options);
   stopping.up();
-  const { proveByCall } = await import('../prove.ts');
+  const { proveByCall } = await import('../service/prove.ts');
   try {
     const proof = await Promise.race([proveByCall(service, options.trust ?? process.cwd()), stopping.asked]);
     if (proof) {
@@ -57,7 +64,8 @@ async function run(options: Options): Promise<Status> {
     printError(report, false);
     return statusOf(report);
   } finally {
-    if (process.stderr.isTTY) note(paint('dim', '\nEnding: running tools may finish within 3 s. Ctrl-C again ends at once.', process.stderr));
+    if (process.stderr.isTTY)
+      note(paint('dim', '\nEnding: running tools may finish within 3 s. Ctrl-C again ends at once.', process.stderr));
     await service.stop();
   }
 }
@@ -66,7 +74,10 @@ async function startAll({ port: wished, uiPort, ui, config, trust }: Options): P
   const spinner: Spinner = startSpinner('start the service');
   const report = (line: string): void => (process.stderr.isTTY ? spinner.say(line) : note(line));
   try {
-    const [{ startService }, { serviceLog }] = await Promise.all([import('../../server/service.ts'), import('../service-log.ts')]);
+    const [{ startService }, { serviceLog }] = await Promise.all([
+      import('../../server/service.ts'),
+      import('../service/service-log.ts'),
+    ]);
     return await startService({
       report,
       log: serviceLog(),

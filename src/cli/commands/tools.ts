@@ -1,13 +1,13 @@
 /** `countersign tools`: what a session's model may call, and what is missing and why. */
 import { type Command, Option } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { folderFacts, localJudge, schemaOf } from '../local-judge.ts';
-import { print, printJson } from '../output.ts';
+import { folderFacts, localJudge, schemaOf } from '../judge/local-judge.ts';
+import { print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { safeLine } from '../render/safe-text.ts';
 import { table } from '../render/table.ts';
-import { sessionKnown } from '../session-known.ts';
-import { type OfferedTool, TOOL_FORMATS, type ToolFormat, formatTools } from '../tool-formats.ts';
+import { sessionKnown } from '../sessions/find-session.ts';
+import { type OfferedTool, TOOL_FORMATS, type ToolFormat, formatTools } from '../judge/tool-formats.ts';
 
 interface Options extends Common {
   session?: string;
@@ -22,10 +22,16 @@ countersign tools --session build-17 --format anthropic > tools.json
 Without --session no service is needed: the list is that of a main session of this folder, by the configuration found here.`;
 
 export function command(ended: Ended): Command {
-  const tools = defineCommand('tools', 'Lists what the model of a session may call, and what is missing and why.', EXAMPLES)
+  const tools = defineCommand(
+    'tools',
+    'Lists what the model of a session may call, and what is missing and why.',
+    EXAMPLES,
+  )
     .option('--session <id>', 'the session')
     .option('--config <file>', 'the configuration to go by')
-    .addOption(new Option('--format <format>', 'print the list as a provider’s interface takes it').choices(TOOL_FORMATS));
+    .addOption(
+      new Option('--format <format>', 'print the list as a provider’s interface takes it').choices(TOOL_FORMATS),
+    );
   return onAction(tools, ended, run);
 }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { note, print, printJson } from '../output.ts';
+import { note, print, printJson } from '../io/output.ts';
 import { safeLine } from '../render/safe-text.ts';
 import type { Ended } from '../program.ts';
 
@@ -13,9 +13,13 @@ countersign workspace list
 A folder is trusted with all below it. / and a home folder as a whole are never.`;
 
 export function command(ended: Ended): Command {
-  const group = new Command('workspace').description('Folders that sessions may work in, besides the one where the service was started.');
+  const group = new Command('workspace').description(
+    'Folders that sessions may work in, besides the one where the service was started.',
+  );
   const one = (name: string, description: string): Command => defineCommand(name, description, EXAMPLES);
-  group.addCommand(onAction(one('add', 'Trusts a folder and all below it.').argument('<dir>', 'the folder'), ended, add));
+  group.addCommand(
+    onAction(one('add', 'Trusts a folder and all below it.').argument('<dir>', 'the folder'), ended, add),
+  );
   group.addCommand(onAction(one('list', 'Lists the folders that were added.'), ended, list));
   group.addCommand(onAction(one('remove', 'Takes a folder out again.').argument('<dir>', 'the folder'), ended, remove));
   return group;
@@ -32,7 +36,8 @@ async function list({ json }: Common): Promise<void> {
   const { listTrustedRoots, file } = await trust();
   const workspaces = await listTrustedRoots(file);
   if (json) printJson({ workspaces });
-  else if (workspaces.length === 0) note('None was added. The folder where the service was started is trusted without it.');
+  else if (workspaces.length === 0)
+    note('None was added. The folder where the service was started is trusted without it.');
   else for (const workspace of workspaces) print(safeLine(workspace));
 }
 
@@ -44,6 +49,9 @@ async function remove(dir: string, { json }: Common): Promise<void> {
 }
 
 async function trust() {
-  const [roots, { configDir, stateDir }] = await Promise.all([import('../../context/index.ts'), import('../../server/paths.ts')]);
+  const [roots, { configDir, stateDir }] = await Promise.all([
+    import('../../context/index.ts'),
+    import('../../server/paths.ts'),
+  ]);
   return { ...roots, file: join(configDir(), 'workspaces.json'), own: [stateDir(), configDir()] };
 }

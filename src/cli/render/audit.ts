@@ -1,6 +1,13 @@
 /** The story of a call or a session, for people: one line for each thing that happened. */
-import type { CallAudit, CallEntry, DecisionEntry, RouteEntry, SessionAudit, SessionEntry } from '../../client/index.ts';
-import { paint } from '../output.ts';
+import type {
+  CallAudit,
+  CallEntry,
+  DecisionEntry,
+  RouteEntry,
+  SessionAudit,
+  SessionEntry,
+} from '../../client/index.ts';
+import { paint } from '../io/output.ts';
 import { explanationSteps } from './explanation.ts';
 import { objectLines } from './json-text.ts';
 import { safeLine } from './safe-text.ts';
@@ -18,7 +25,13 @@ function callAudit({ id, facts, runId, uiUrl, entries }: CallAudit, options: Opt
   const first = entries[0];
   return [
     paint('bold', id),
-    ...(facts ? [field('session', `${facts.id} (${facts.kind}${facts.parent === undefined ? '' : ` of ${facts.parent}`})`), field('agent', safeLine(facts.agent)), field('workspace', safeLine(facts.workspace))] : []),
+    ...(facts
+      ? [
+          field('session', `${facts.id} (${facts.kind}${facts.parent === undefined ? '' : ` of ${facts.parent}`})`),
+          field('agent', safeLine(facts.agent)),
+          field('workspace', safeLine(facts.workspace)),
+        ]
+      : []),
     field('run', runId),
     ...(uiUrl === undefined ? [] : [field('page', uiUrl)]),
     ...(first ? [field('day', clock(first.at).slice(0, 10))] : []),
@@ -28,22 +41,37 @@ function callAudit({ id, facts, runId, uiUrl, entries }: CallAudit, options: Opt
 }
 
 function callEntry(entry: CallAudit['entries'][number], { trace }: Options): string[] {
-  const line = (text: string, ...below: string[]): string[] => [`${paint('dim', clockMs(entry.at))}  ${text}`, ...below.map((one) => `              ${one}`)];
+  const line = (text: string, ...below: string[]): string[] => [
+    `${paint('dim', clockMs(entry.at))}  ${text}`,
+    ...below.map((one) => `              ${one}`),
+  ];
   switch (entry.what) {
     case 'called':
-      return line(`${paint('bold', 'called')} ${safeLine(entry.tool)} ${paint('dim', `by ${safeLine(entry.by)}`)}`, ...objectLines(entry.arguments, ''));
+      return line(
+        `${paint('bold', 'called')} ${safeLine(entry.tool)} ${paint('dim', `by ${safeLine(entry.by)}`)}`,
+        ...objectLines(entry.arguments, ''),
+      );
     case 'judged':
-      return line(judged(entry), ...(entry.tierReasons ?? []).map((reason) => `raised: ${safeLine(reason)}`), ...(trace ? explanationSteps(entry.trace ?? []) : []));
+      return line(
+        judged(entry),
+        ...(entry.tierReasons ?? []).map((reason) => `raised: ${safeLine(reason)}`),
+        ...(trace ? explanationSteps(entry.trace ?? []) : []),
+      );
     case 'not_judged':
       return line(`${paint('yellow', 'not judged')}: ${safeLine(entry.reason)}`);
     case 'asks':
-      return line(`${paint('yellow', 'asks for approval')} ${entry.code}, until ${clock(entry.expiresAt)} ${paint('dim', entry.digest)}`);
+      return line(
+        `${paint('yellow', 'asks for approval')} ${entry.code}, until ${clock(entry.expiresAt)} ${paint('dim', entry.digest)}`,
+      );
     case 'routed':
       return line(`request reached session ${entry.session}`);
     case 'needs_correction':
       return line(`${paint('yellow', 'waits for corrected arguments')} until ${clock(entry.until)}`);
     case 'amended':
-      return line(`${paint('bold', 'amended')}, attempt ${entry.attempt} ${paint('dim', `by ${safeLine(entry.by)}`)}`, ...objectLines(entry.arguments, ''));
+      return line(
+        `${paint('bold', 'amended')}, attempt ${entry.attempt} ${paint('dim', `by ${safeLine(entry.by)}`)}`,
+        ...objectLines(entry.arguments, ''),
+      );
     case 'decided':
       return line(decided(entry), ...(entry.edited ? ['edited to run instead:', ...objectLines(entry.edited)] : []));
     case 'decision':
@@ -56,27 +84,48 @@ function callEntry(entry: CallAudit['entries'][number], { trace }: Options): str
 function judged({ attempt, verdict, tier, rule, reason, error }: Extract<CallEntry, { what: 'judged' }>): string {
   const colour = verdict === 'run' ? 'green' : verdict === 'ask' ? 'yellow' : 'red';
   const by = rule === undefined ? '' : `, by ${safeLine(rule)}`;
-  const why = error ? `${error.code}${error.field ? ` at ${safeLine(error.field)}` : ''}: ${safeLine(error.message)}` : safeLine(reason ?? '');
+  const why = error
+    ? `${error.code}${error.field ? ` at ${safeLine(error.field)}` : ''}: ${safeLine(error.message)}`
+    : safeLine(reason ?? '');
   return `judged ${paint(colour, verdict)}${attempt > 1 ? `, attempt ${attempt}` : ''}${tier === undefined ? '' : `, tier ${tier}`}${by}: ${why}`;
 }
 
-function decided({ decision: what, approver, verified, reason, code }: Extract<CallEntry, { what: 'decided' }>): string {
+function decided({
+  decision: what,
+  approver,
+  verified,
+  reason,
+  code,
+}: Extract<CallEntry, { what: 'decided' }>): string {
   const word = what === 'approve' ? paint('green', 'approved') : paint('red', 'denied');
-  const who = code === undefined ? `${safeLine(approver)} (${verified ? 'signature verified' : 'unverified'})` : `Countersign itself (${code})`;
+  const who =
+    code === undefined
+      ? `${safeLine(approver)} (${verified ? 'signature verified' : 'unverified'})`
+      : `Countersign itself (${code})`;
   return `${word} by ${who}${reason === undefined ? '' : `: ${safeLine(reason)}`}`;
 }
 
 function decision({ decision: what, approver, answer, message, via, edited }: DecisionEntry): string {
   const said = `${what}${edited ? ' with other arguments' : ''} by ${safeLine(approver)}`;
-  return answer === undefined ? `decision by ${via}: ${said}` : `decision not taken (${answer}): ${said}; ${safeLine(message ?? '')}`;
+  return answer === undefined
+    ? `decision by ${via}: ${said}`
+    : `decision not taken (${answer}): ${said}; ${safeLine(message ?? '')}`;
 }
 
-type LastWords = Exclude<CallEntry, { what: 'called' | 'judged' | 'not_judged' | 'asks' | 'needs_correction' | 'amended' | 'decided' }>;
+type LastWords = Exclude<
+  CallEntry,
+  { what: 'called' | 'judged' | 'not_judged' | 'asks' | 'needs_correction' | 'amended' | 'decided' }
+>;
 
 function lastWords(entry: Exclude<LastWords, RouteEntry>): string {
   switch (entry.what) {
     case 'executed': {
-      const where = entry.where === 'preparation' ? ' within preparation' : entry.where === 'record' ? ' looked up in the record' : '';
+      const where =
+        entry.where === 'preparation'
+          ? ' within preparation'
+          : entry.where === 'record'
+            ? ' looked up in the record'
+            : '';
       const took = entry.durationMs === undefined ? '' : ` after ${span(entry.durationMs)}`;
       return `${paint('bold', `try ${entry.try}`)}${where} on ${safeLine(entry.worker || 'no worker yet')}: ${entry.status}${took}${errorOf(entry)}`;
     }
@@ -89,13 +138,16 @@ function lastWords(entry: Exclude<LastWords, RouteEntry>): string {
     case 'reset':
       return `${paint('magenta', 'reset by an operator')}: ${safeLine(entry.reason)}`;
     case 'ended': {
-      const counts = [entry.attempts, entry.tries].every((count) => count !== undefined) ? ` (attempts ${entry.attempts}, tries ${entry.tries})` : '';
+      const counts = [entry.attempts, entry.tries].every((count) => count !== undefined)
+        ? ` (attempts ${entry.attempts}, tries ${entry.tries})`
+        : '';
       return `${paint([entry.status === 'completed' ? 'green' : 'red', 'bold'], entry.status)}${counts}${errorOf(entry)}`;
     }
   }
 }
 
-const errorOf = ({ error }: { error?: { code: string; message: string } }): string => (error ? `; ${error.code}: ${safeLine(error.message)}` : '');
+const errorOf = ({ error }: { error?: { code: string; message: string } }): string =>
+  error ? `; ${error.code}: ${safeLine(error.message)}` : '';
 
 function sessionAudit({ id, facts, state, uiUrl, entries }: SessionAudit): string[] {
   return [
@@ -117,7 +169,12 @@ function sessionEntry(entry: SessionEntry | DecisionEntry): string {
       return `child session ${paint('bold', entry.session)} (${entry.kind}): ${entry.state}`;
     case 'call': {
       const took = entry.durationMs === undefined ? '' : ` after ${span(entry.durationMs)}`;
-      const colour = entry.status === 'completed' ? 'green' : entry.status === 'running' || entry.status === 'waiting' ? 'yellow' : 'red';
+      const colour =
+        entry.status === 'completed'
+          ? 'green'
+          : entry.status === 'running' || entry.status === 'waiting'
+            ? 'yellow'
+            : 'red';
       return `${paint(colour, entry.status.padEnd(9))} ${safeLine(entry.summary ?? entry.tool)}${took}  ${paint('dim', entry.id)}`;
     }
     case 'decision': {

@@ -1,10 +1,18 @@
 /** What policy makes of a call, for people. */
 import type { TraceStep } from '../../protocol/outcome.ts';
-import { paint } from '../output.ts';
-import type { Explanation } from '../local-judge.ts';
+import { paint } from '../io/output.ts';
+import type { Explanation } from '../judge/local-judge.ts';
 import { safeLine, safeText } from './safe-text.ts';
 
-const COLOURS = { run: 'green', ask: 'yellow', deny: 'red', invalid: 'red', allow: 'green', raise: 'yellow', none: 'dim' } as const;
+const COLOURS = {
+  run: 'green',
+  ask: 'yellow',
+  deny: 'red',
+  invalid: 'red',
+  allow: 'green',
+  raise: 'yellow',
+  none: 'dim',
+} as const;
 const MEANING = {
   run: 'it would run',
   ask: 'a person would be asked',
@@ -17,7 +25,10 @@ export function explanationSteps(trace: readonly TraceStep[]): string[] {
   const layers = Math.max(0, ...trace.map(({ layer }) => layer.length));
   return trace
     .filter(({ layer }) => layer !== 'verdict')
-    .map(({ layer, effect, rule, reason }) => `${paint('dim', layer.padEnd(layers))}  ${paint(COLOURS[effect], effect.padEnd(5))}  ${safeLine(rule)}: ${safeLine(reason)}`);
+    .map(
+      ({ layer, effect, rule, reason }) =>
+        `${paint('dim', layer.padEnd(layers))}  ${paint(COLOURS[effect], effect.padEnd(5))}  ${safeLine(rule)}: ${safeLine(reason)}`,
+    );
 }
 
 export function explanationText(tool: string, { verdict, tier, rule, trace, error }: Explanation): string {
@@ -25,7 +36,11 @@ export function explanationText(tool: string, { verdict, tier, rule, trace, erro
   return [
     `${paint([COLOURS[verdict], 'bold'], verdict)}  ${safeLine(tool)}  ${paint('dim', MEANING[verdict])}`,
     ...(tier === null ? [] : [`  tier ${tier}${rule === null ? '' : `, by ${safeLine(rule)}`}`]),
-    ...(error ? [`  ${paint('red', error.code)}${error.field ? ` at ${safeLine(error.field)}` : ''}: ${safeText(error.message)}`] : []),
+    ...(error
+      ? [
+          `  ${paint('red', error.code)}${error.field ? ` at ${safeLine(error.field)}` : ''}: ${safeText(error.message)}`,
+        ]
+      : []),
     ...(steps.length === 0 ? [] : ['', ...steps]),
   ].join('\n');
 }

@@ -1,7 +1,7 @@
 /** JSON from a model as people read it: one name a line, long text as it is, everything hidden made visible. */
 import type { Json, JsonObject } from '../../protocol/json.ts';
 import { isJsonObject } from '../../protocol/json.ts';
-import { paint } from '../output.ts';
+import { paint } from '../io/output.ts';
 import { safeJson, safeLine, safeText } from './safe-text.ts';
 
 /** The members of an object, indented by two; text of several lines as a block behind `│`. */

@@ -1,7 +1,7 @@
 /** A call's outcome, and what it waits for, for people. */
 import { isJsonObject, type Json } from '../../protocol/json.ts';
-import type { OutcomeLine } from '../outcome-line.ts';
-import { paint } from '../output.ts';
+import type { OutcomeLine } from '../calls/outcome-line.ts';
+import { paint } from '../io/output.ts';
 import { objectLines } from './json-text.ts';
 import { safeJson, safeLine, safeText } from './safe-text.ts';
 import { span } from './time.ts';
@@ -41,18 +41,28 @@ function resultLines({ output, display, artifacts = [] }: OutcomeLine): string[]
   return [
     ...(shown === '' ? [] : [shown]),
     ...body,
-    ...artifacts.map(({ hash, bytes, name, path }) => paint('dim', `  artifact ${hash}  ${bytes} bytes  ${safeLine(path ?? name ?? '')}`)),
+    ...artifacts.map(({ hash, bytes, name, path }) =>
+      paint('dim', `  artifact ${hash}  ${bytes} bytes  ${safeLine(path ?? name ?? '')}`),
+    ),
   ];
 }
 
 const outputLines = (output: Json): string[] =>
-  isJsonObject(output) ? objectLines(output) : [`  ${typeof output === 'string' ? safeText(output) : safeJson(output)}`];
+  isJsonObject(output)
+    ? objectLines(output)
+    : [`  ${typeof output === 'string' ? safeText(output) : safeJson(output)}`];
 
 function errorLines({ error, approval }: OutcomeLine): string[] {
-  const by = approval && `${approval.decision === 'approve' ? 'approved' : 'denied'} by ${safeLine(approval.approver)}${approval.verified ? '' : ' (unverified)'}`;
+  const by =
+    approval &&
+    `${approval.decision === 'approve' ? 'approved' : 'denied'} by ${safeLine(approval.approver)}${approval.verified ? '' : ' (unverified)'}`;
   const reason = approval?.reason === undefined ? '' : `: ${safeLine(approval.reason)}`;
   return [
-    ...(error ? [`  ${paint('red', error.code)}${error.field ? ` at ${safeLine(error.field)}` : ''}: ${safeText(error.message)}`] : []),
+    ...(error
+      ? [
+          `  ${paint('red', error.code)}${error.field ? ` at ${safeLine(error.field)}` : ''}: ${safeText(error.message)}`,
+        ]
+      : []),
     ...(by === undefined ? [] : [`  ${by}${reason}`]),
   ];
 }

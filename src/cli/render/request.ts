@@ -1,6 +1,6 @@
 /** A request for approval as its approver reads it: everything that would run, and nothing that could mislead the eye. */
 import type { OpenRequest } from '../../client/index.ts';
-import { paint } from '../output.ts';
+import { paint } from '../io/output.ts';
 import { objectLines } from './json-text.ts';
 import { safeLine } from './safe-text.ts';
 import { clock, span } from './time.ts';
@@ -18,7 +18,10 @@ export function requestText(open: OpenRequest, now = Date.now()): string {
     field('workspace', safeLine(workspace)),
     ...why.map((line, i) => field(i === 0 ? 'because' : '', safeLine(line))),
     field('rule', safeLine(rule)),
-    field('expires', left > 0 ? `in ${span(left)} (${clock(request.expiresAt)})` : `${clock(request.expiresAt)}, which is over`),
+    field(
+      'expires',
+      left > 0 ? `in ${span(left)} (${clock(request.expiresAt)})` : `${clock(request.expiresAt)}, which is over`,
+    ),
     field('call', id),
     field('digest', request.digest),
     '',

@@ -1,6 +1,6 @@
 /** A session for people. */
 import type { SessionFacts, SessionState, SessionView } from '../../client/index.ts';
-import { paint } from '../output.ts';
+import { paint } from '../io/output.ts';
 import { safeLine } from './safe-text.ts';
 import { clock } from './time.ts';
 
@@ -12,7 +12,9 @@ export function sessionText(session: Shown): string {
     `${paint('bold', id)}  ${kind}  ${paint(state === 'open' ? 'green' : 'yellow', state)}`,
     field('agent', safeLine(agent)),
     field('workspace', safeLine(workspace)),
-    ...(parent === undefined ? [field('channel', channel ?? 'none: what has to be asked is denied')] : [field('parent', parent)]),
+    ...(parent === undefined
+      ? [field('channel', channel ?? 'none: what has to be asked is denied')]
+      : [field('parent', parent)]),
     ...(children === undefined ? [] : [field('children', children.length === 0 ? 'none' : children.join(', '))]),
     ...(pending === undefined ? [] : [field('pending', String(pending))]),
     ...notices.map(({ at, text }) => field('notice', `${clock(at)} ${safeLine(text)}`)),

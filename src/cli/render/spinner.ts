@@ -1,5 +1,5 @@
 /** One line on stderr that moves while something runs; nothing at all where stderr is no terminal. */
-import { note, onInterrupt, paint } from '../output.ts';
+import { note, onInterrupt, paint } from '../io/output.ts';
 import { cut } from './table.ts';
 import { safeLine } from './safe-text.ts';
 import { span } from './time.ts';
@@ -25,7 +25,10 @@ export function startSpinner(title: string, stream: NodeJS.WriteStream = process
   let drawn = false;
   const draw = (): void => {
     const frame = FRAMES[Math.floor((Date.now() - since) / FRAME_MS) % FRAMES.length];
-    const text = cut(`${safeLine(title)}  ${span(Date.now() - since)}${word === '' ? '' : `  ${word}`}`, (stream.columns || 80) - 3);
+    const text = cut(
+      `${safeLine(title)}  ${span(Date.now() - since)}${word === '' ? '' : `  ${word}`}`,
+      (stream.columns || 80) - 3,
+    );
     stream.write(`${CLEAR}${paint('cyan', frame ?? '', stream)} ${text}`);
     drawn = true;
   };

@@ -1,7 +1,7 @@
 /** What `start` says once calls can run. */
 import type { Config } from '../../config/index.ts';
-import { paint } from '../output.ts';
-import type { Proof } from '../prove.ts';
+import { paint } from '../io/output.ts';
+import type { Proof } from '../service/prove.ts';
 import { statusText } from './outcome.ts';
 import { safeLine } from './safe-text.ts';
 import { span } from './time.ts';
@@ -61,13 +61,23 @@ function hostWarning({ shell, approvals }: Config): string[] {
   if (shell.backend !== 'host' || approvals.signatures === 'required') return [];
   return [
     '',
-    paint('yellow', 'Commands run on the host, outside of any sandbox, and could approve themselves with this very program.'),
-    paint('yellow', 'Approvals bind only with "approvals": {"signatures": "required"} and keys out of that user’s reach.'),
+    paint(
+      'yellow',
+      'Commands run on the host, outside of any sandbox, and could approve themselves with this very program.',
+    ),
+    paint(
+      'yellow',
+      'Approvals bind only with "approvals": {"signatures": "required"} and keys out of that user’s reach.',
+    ),
   ];
 }
 
 function nextLines({ firstCallError }: Ready): string[] {
-  if (firstCallError) return ['  countersign workspace add DIR                           trust a folder', '  countersign session open --workspace DIR'];
+  if (firstCallError)
+    return [
+      '  countersign workspace add DIR                           trust a folder',
+      '  countersign session open --workspace DIR',
+    ];
   return [
     '  countersign call list                                   one more call, in the folder you are in',
     `  countersign call shell '{"command":"echo hello"}'       in the sandbox`,

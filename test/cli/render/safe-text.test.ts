@@ -20,7 +20,8 @@ describe('text from a model on a terminal', () => {
   ])('shows %s', (_, text, shown) => expect(safeText(text)).toBe(shown));
 
   it('leaves what is plainly visible alone', () => {
-    for (const text of ['npm test && echo "ok"', 'Grüße, 世界, שלום', 'a\tb\nc', '⚠️ 👩‍💻 👍']) expect(safeText(text)).toBe(text);
+    for (const text of ['npm test && echo "ok"', 'Grüße, 世界, שלום', 'a\tb\nc', '⚠️ 👩‍💻 👍'])
+      expect(safeText(text)).toBe(text);
   });
 
   it('takes line breaks of Windows for line breaks', () => expect(safeText('a\r\nb')).toBe('a\nb'));

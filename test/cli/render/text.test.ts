@@ -22,7 +22,16 @@ describe('spans of time', () => {
 describe('tables', () => {
   it('align columns by what characters take on a terminal', () => {
     expect(widthOf('日本é')).toBe(5);
-    expect(table(['A', 'B'], [['日本', 'x'], ['abc', 'y']], 80)).toEqual(['A     B', '日本  x', 'abc   y']);
+    expect(
+      table(
+        ['A', 'B'],
+        [
+          ['日本', 'x'],
+          ['abc', 'y'],
+        ],
+        80,
+      ),
+    ).toEqual(['A     B', '日本  x', 'abc   y']);
   });
 
   it('cut the last column to the terminal, and never when piped', () => {
@@ -34,7 +43,17 @@ describe('tables', () => {
 
 describe('arguments for people', () => {
   it('show text of several lines as a block, blanks at the ends in quotes, and hidden characters by number', () => {
-    expect(objectLines({ command: 'a\nb\u202e\n', path: ' x', list: ['a', 'b'], empty: '', on: true, more: { deep: 1 }, '\u200bkey': 'v' })).toEqual([
+    expect(
+      objectLines({
+        command: 'a\nb\u202e\n',
+        path: ' x',
+        list: ['a', 'b'],
+        empty: '',
+        on: true,
+        more: { deep: 1 },
+        '\u200bkey': 'v',
+      }),
+    ).toEqual([
       '  command:',
       '    │ a',
       '    │ b⟨U+202E⟩',
@@ -56,7 +75,13 @@ describe('an outcome for people', () => {
   const base = { callId: 'c', session: 's', attempts: 1, tries: 1, durationMs: 41 };
 
   it('shows what the tool made of it, then how the call stands', () => {
-    const text = outcomeText({ ...base, tool: 'read', status: 'completed', output: { path: 'a', content: 'x\ny' }, display: 'a: 2 lines' });
+    const text = outcomeText({
+      ...base,
+      tool: 'read',
+      status: 'completed',
+      output: { path: 'a', content: 'x\ny' },
+      display: 'a: 2 lines',
+    });
     expect(text).toBe('a: 2 lines\n  path: a\n  content:\n    │ x\n    │ y\ncompleted  read  41 ms  call/s/c');
   });
 
@@ -68,7 +93,13 @@ describe('an outcome for people', () => {
 
   it('says what is wrong, where, and how to correct it', () => {
     const schema = { type: 'object', required: ['path', 'content'] };
-    const error = { kind: 'ValidationError', code: 'invalid_arguments', message: 'no\u001b[31m', field: '/pa', schema } as const;
+    const error = {
+      kind: 'ValidationError',
+      code: 'invalid_arguments',
+      message: 'no\u001b[31m',
+      field: '/pa',
+      schema,
+    } as const;
     const text = outcomeText({ ...base, tool: 'write', status: 'waiting', waitingFor: 'correction', error, tries: 0 });
     expect(text).toContain('invalid_arguments at /pa: no⟨U+001B⟩[31m');
     expect(text).toContain(`countersign amend call/s/c '{"path": …, "content": …}'`);
@@ -76,15 +107,31 @@ describe('an outcome for people', () => {
 
   it('names the approver, and that nobody verified who it was', () => {
     const approval = { approver: 'ann', verified: false, decision: 'deny', reason: 'not now' } as const;
-    const error = { kind: 'PermissionDenied', code: 'approval_denied', message: 'ann denied this call: not now' } as const;
-    expect(outcomeText({ ...base, tool: 'shell', status: 'denied', error, approval })).toContain('denied by ann (unverified): not now');
+    const error = {
+      kind: 'PermissionDenied',
+      code: 'approval_denied',
+      message: 'ann denied this call: not now',
+    } as const;
+    expect(outcomeText({ ...base, tool: 'shell', status: 'denied', error, approval })).toContain(
+      'denied by ann (unverified): not now',
+    );
   });
 });
 
 describe('a request for people', () => {
   it('shows everything that would run, why it asks, and how to decide', () => {
     const digest = `sha256:${'0'.repeat(64)}`;
-    const request = { session: 'tests', callId: 'c', runId: 'r', tool: 'shell', digest, tier: 'elevated', expiresAt: 3_600_000, route: ['tests', 'main'] } as const;
+    const request = {
+      session: 'tests',
+      callId: 'c',
+      runId: 'r',
+      tool: 'shell',
+      digest,
+      tier: 'elevated',
+      expiresAt: 3_600_000,
+      requestedAt: 0,
+      route: ['tests', 'main'],
+    } as const;
     const text = requestText(
       {
         request: { ...request, route: [...request.route] },

@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { parseCallLine } from '../../src/cli/call-lines.ts';
-import { forEachAtMost, readLines } from '../../src/cli/json-lines.ts';
+import { parseCallLine } from '../../../src/cli/calls/call-lines.ts';
+import { type InputLine, forEachAtMost, readLines } from '../../../src/cli/io/json-lines.ts';
 
 async function* chunks(...texts: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield typeof text === 'string' ? Buffer.from(text) : text;
 }
 
-const all = async (maxBytes: number, ...texts: (string | Uint8Array)[]) => Array.fromAsync(readLines(chunks(...texts), maxBytes));
+async function all(maxBytes: number, ...texts: (string | Uint8Array)[]): Promise<InputLine[]> {
+  const lines: InputLine[] = [];
+  for await (const line of readLines(chunks(...texts), maxBytes)) lines.push(line);
+  return lines;
+}
 
 describe('reading lines', () => {
   it('numbers them from 1 and leaves blank ones out', async () => {
@@ -71,7 +75,9 @@ describe('a line of call --jsonl', () => {
   };
 
   it('has a tool, arguments, and maybe session and call id; other keys are ignored', () => {
-    expect(parse('{"tool":"list","arguments":{"path":"."},"session":"s","callId":"c","kind":"main","verdict":"run"}').call).toEqual({
+    expect(
+      parse('{"tool":"list","arguments":{"path":"."},"session":"s","callId":"c","kind":"main","verdict":"run"}').call,
+    ).toEqual({
       tool: 'list',
       arguments: { path: '.' },
       session: 's',
@@ -97,7 +103,9 @@ describe('a line of call --jsonl', () => {
 
   it('is known by as many of its names as are valid, though it is refused', () => {
     const named = { callId: null, session: null, tool: null };
-    expect(() => parseCallLine({ line: 1, text: '{"tool":"list","session":"s","callId":"a/b"}' }, named)).toThrow('callId');
+    expect(() => parseCallLine({ line: 1, text: '{"tool":"list","session":"s","callId":"a/b"}' }, named)).toThrow(
+      'callId',
+    );
     expect(named).toEqual({ callId: null, session: 's', tool: 'list' });
   });
 });

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import type { SessionHandle } from '../client/index.ts';
-import { CountersignError, isCountersignError } from '../protocol/errors.ts';
-import type { AnyCountersign } from './service.ts';
+import type { SessionHandle } from '../../client/index.ts';
+import { CountersignError, isCountersignError } from '../../protocol/errors.ts';
+import type { AnyCountersign } from '../service/with-service.ts';
 
 /** Sessions of one folder that were closed before a new one is refused. */
 const GENERATIONS = 50;
@@ -25,7 +25,10 @@ export function folderSessionId(realPath: string): string {
  * with `-2`, and so on.
  * @throws CountersignError `untrusted_workspace`, `session_exists`, `no_service`
  */
-export async function mainSession(countersign: AnyCountersign, folder: string = process.cwd()): Promise<SessionHandle<object>> {
+export async function mainSession(
+  countersign: AnyCountersign,
+  folder: string = process.cwd(),
+): Promise<SessionHandle<object>> {
   const workspace = await realFolder(folder);
   const base = folderSessionId(workspace);
   for (let generation = 1; generation <= GENERATIONS; generation += 1) {
@@ -33,15 +36,25 @@ export async function mainSession(countersign: AnyCountersign, folder: string = 
     const session = await openOrAttach(countersign, id, workspace);
     if (session) return session;
   }
-  throw new CountersignError('session_closed', `${GENERATIONS} sessions of this folder were closed. Open one: countersign session open --id ID, and use --session ID`);
+  throw new CountersignError(
+    'session_closed',
+    `${GENERATIONS} sessions of this folder were closed. Open one: countersign session open --id ID, and use --session ID`,
+  );
 }
 
 /** Undefined where a session of this id was closed. */
-async function openOrAttach(countersign: AnyCountersign, id: string, workspace: string): Promise<SessionHandle<object> | undefined> {
+async function openOrAttach(
+  countersign: AnyCountersign,
+  id: string,
+  workspace: string,
+): Promise<SessionHandle<object> | undefined> {
   try {
     const session = await countersign.session(id);
     if (session.facts.workspace === workspace) return session;
-    throw new CountersignError('session_exists', `Session ${id} exists with another workspace (${session.facts.workspace}). Use --session.`);
+    throw new CountersignError(
+      'session_exists',
+      `Session ${id} exists with another workspace (${session.facts.workspace}). Use --session.`,
+    );
   } catch (error) {
     if (hasCode(error, 'session_closed')) return undefined;
     if (!hasCode(error, 'session_not_found')) throw error;

@@ -1,16 +1,16 @@
 /** `countersign call --jsonl`: one call a line, one answer a line, and nothing that a line says can stop the others. */
-import type { SessionHandle } from '../client/index.ts';
-import { CountersignError } from '../protocol/errors.ts';
-import { isCallId, isSessionId } from '../protocol/ids.ts';
-import { isJsonObject } from '../protocol/json.ts';
+import type { SessionHandle } from '../../client/index.ts';
+import { CountersignError } from '../../protocol/errors.ts';
+import { isCallId, isSessionId } from '../../protocol/ids.ts';
+import { isJsonObject } from '../../protocol/json.ts';
 import { type Wait, followCall } from './follow-call.ts';
-import { parseJson } from './input.ts';
-import { type InputLine, forEachAtMost, readLines } from './json-lines.ts';
-import { mainSession } from './main-session.ts';
+import { parseJson } from '../io/input.ts';
+import { type InputLine, forEachAtMost, readLines } from '../io/json-lines.ts';
+import { mainSession } from '../sessions/main-session.ts';
 import { outcomeLine } from './outcome-line.ts';
-import { printJson } from './output.ts';
-import { type AnyCountersign, withService } from './service.ts';
-import { STATUS, type Status, reportOf } from './status.ts';
+import { printJson } from '../io/output.ts';
+import { type AnyCountersign, withService } from '../service/with-service.ts';
+import { STATUS, type Status, reportOf } from '../status.ts';
 
 /** Bytes of one line. Arguments take at most 256 KB, and JSON may write each of their bytes in six. */
 export const LINE_BYTES = 2 * 1024 * 1024;
@@ -41,7 +41,11 @@ interface Named {
   tool: string | null;
 }
 
-async function answer(input: InputLine, sessionOf: (id: string | undefined) => Promise<SessionHandle<object>>, wait: Wait): Promise<object> {
+async function answer(
+  input: InputLine,
+  sessionOf: (id: string | undefined) => Promise<SessionHandle<object>>,
+  wait: Wait,
+): Promise<object> {
   const since = performance.now();
   const named: Named = { callId: null, session: null, tool: null };
   const elapsed = (): number => Math.round(performance.now() - since);
@@ -49,11 +53,23 @@ async function answer(input: InputLine, sessionOf: (id: string | undefined) => P
     const asked = parseCallLine(input, named);
     const session = await sessionOf(asked.session);
     named.session = session.id;
-    const call = await session.startUntyped(asked.tool, asked.arguments, asked.callId === undefined ? {} : { callId: asked.callId });
+    const call = await session.startUntyped(
+      asked.tool,
+      asked.arguments,
+      asked.callId === undefined ? {} : { callId: asked.callId },
+    );
     named.callId = call.callId;
     return { line: input.line, ...outcomeLine(call, asked.tool, await followCall(call, wait), elapsed()) };
   } catch (error) {
-    return { line: input.line, ...named, status: statusFor(error), error: reportOf(error), attempts: 0, tries: 0, durationMs: elapsed() };
+    return {
+      line: input.line,
+      ...named,
+      status: statusFor(error),
+      error: reportOf(error),
+      attempts: 0,
+      tries: 0,
+      durationMs: elapsed(),
+    };
   }
 }
 
@@ -66,22 +82,35 @@ export interface CallLine {
 
 /** @throws CountersignError saying what is wrong with the line; `named` then holds what could be read of it */
 export function parseCallLine(input: InputLine, named: Named): CallLine {
-  if ('tooLong' in input) throw new CountersignError('arguments_too_large', `line ${input.line} is longer than ${LINE_BYTES} bytes`);
+  if ('tooLong' in input)
+    throw new CountersignError('arguments_too_large', `line ${input.line} is longer than ${LINE_BYTES} bytes`);
   const value = parseJson(input.text, `line ${input.line}`);
-  if (!isJsonObject(value)) throw new CountersignError('invalid_json', `line ${input.line} is no JSON object, as {"tool":"list","arguments":{}}`);
+  if (!isJsonObject(value))
+    throw new CountersignError(
+      'invalid_json',
+      `line ${input.line} is no JSON object, as {"tool":"list","arguments":{}}`,
+    );
   const own = (name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined);
   const [tool, args, session, callId] = [own('tool'), own('arguments'), own('session'), own('callId')];
   if (typeof tool === 'string') named.tool = tool;
   if (isSessionId(session)) named.session = session;
   if (isCallId(callId)) named.callId = callId;
-  if (typeof tool !== 'string') throw new CountersignError('invalid_usage', `line ${input.line} needs "tool", the tool’s name as text`, { field: '/tool' });
+  if (typeof tool !== 'string')
+    throw new CountersignError('invalid_usage', `line ${input.line} needs "tool", the tool’s name as text`, {
+      field: '/tool',
+    });
   if (session !== undefined && !isSessionId(session)) {
     throw new CountersignError('invalid_id', `"session" is 1 to 64 of A-Z a-z 0-9 . _ -`, { field: '/session' });
   }
   if (callId !== undefined && !isCallId(callId)) {
     throw new CountersignError('invalid_id', `"callId" is 1 to 128 of A-Z a-z 0-9 . _ -`, { field: '/callId' });
   }
-  return { tool, arguments: args ?? {}, ...(session !== undefined && { session }), ...(callId !== undefined && { callId }) };
+  return {
+    tool,
+    arguments: args ?? {},
+    ...(session !== undefined && { session }),
+    ...(callId !== undefined && { callId }),
+  };
 }
 
 /** How a line ended that led to no outcome. When the server went away nobody can say what the call has come to. */
@@ -91,7 +120,10 @@ function statusFor(error: unknown): 'invalid' | 'denied' | 'unknown' {
   return kind === 'PermissionDenied' && code !== 'internal' ? 'denied' : 'unknown';
 }
 
-function sessionCache(countersign: AnyCountersign, fallback: string | undefined): (id: string | undefined) => Promise<SessionHandle<object>> {
+function sessionCache(
+  countersign: AnyCountersign,
+  fallback: string | undefined,
+): (id: string | undefined) => Promise<SessionHandle<object>> {
   const known = new Map<string | undefined, Promise<SessionHandle<object>>>();
   return (asked) => {
     const id = asked ?? fallback;

@@ -1,15 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeLine, statusOfLine } from '../../src/cli/outcome-line.ts';
-import type { Waiting } from '../../src/protocol/call.ts';
+import { outcomeLine, statusOfLine } from '../../../src/cli/calls/outcome-line.ts';
+import type { Waiting } from '../../../src/protocol/call.ts';
 
 const call = { session: 's', callId: 'c' };
-const error = { kind: 'ValidationError', code: 'invalid_arguments', message: 'm', field: '/path', schema: { type: 'object' } } as const;
+const error = {
+  kind: 'ValidationError',
+  code: 'invalid_arguments',
+  message: 'm',
+  field: '/path',
+  schema: { type: 'object' },
+} as const;
 const correction: Waiting = { for: 'correction', since: 1, until: 2, tool: 'read', attempt: 2, error };
 const approval: Waiting = {
   for: 'approval',
   since: 1,
   tool: 'shell',
-  request: { ...call, runId: 'r', tool: 'shell', digest: `sha256:${'0'.repeat(64)}`, tier: 'elevated', expiresAt: 2, route: [] },
+  request: {
+    ...call,
+    runId: 'r',
+    tool: 'shell',
+    digest: `sha256:${'0'.repeat(64)}`,
+    tier: 'elevated',
+    requestedAt: 0,
+    expiresAt: 2,
+    route: [],
+  },
 };
 
 describe('the outcome line', () => {
@@ -70,5 +85,6 @@ describe('exit status of an outcome', () => {
     ['running', 4],
   ] as const)('%s: %i', (status, code) => expect(statusOfLine({ status }, { waited: true })).toBe(code));
 
-  it('is 0 for a call that was only to be started', () => expect(statusOfLine({ status: 'running' }, { waited: false })).toBe(0));
+  it('is 0 for a call that was only to be started', () =>
+    expect(statusOfLine({ status: 'running' }, { waited: false })).toBe(0));
 });

@@ -1,7 +1,7 @@
 /** The line by which a call's end, or what it waits for, is told to programs. */
-import type { CallHandle, Outcome, Settled } from '../client/index.ts';
-import type { CallError, OutcomeStatus } from '../protocol/outcome.ts';
-import { STATUS, type Status } from './status.ts';
+import type { CallHandle, Outcome, Settled } from '../../client/index.ts';
+import type { CallError, OutcomeStatus } from '../../protocol/outcome.ts';
+import { STATUS, type Status } from '../status.ts';
 
 /** How far a call has come: `running` is said only to those who did not wait, or no longer. */
 export type Progress = Settled | { state: 'running' };
@@ -17,7 +17,12 @@ export interface OutcomeLine extends Omit<Outcome, 'status'> {
   durationMs: number;
 }
 
-export function outcomeLine(call: Pick<CallHandle, 'callId' | 'session'>, tool: string, progress: Progress, durationMs: number): OutcomeLine {
+export function outcomeLine(
+  call: Pick<CallHandle, 'callId' | 'session'>,
+  tool: string,
+  progress: Progress,
+  durationMs: number,
+): OutcomeLine {
   const name = { callId: call.callId, session: call.session, tool };
   switch (progress.state) {
     case 'done':

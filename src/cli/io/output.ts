@@ -1,7 +1,7 @@
 /** Where the program speaks: answers on stdout, everything else on stderr. */
 import { styleText } from 'node:util';
-import type { ErrorReport } from './status.ts';
-import { safeJson, safeText } from './render/safe-text.ts';
+import type { ErrorReport } from '../status.ts';
+import { safeJson, safeText } from '../render/safe-text.ts';
 
 type Format = Parameters<typeof styleText>[0];
 

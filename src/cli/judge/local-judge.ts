@@ -1,19 +1,19 @@
 /** Judges calls in this process, as a worker started here would, without running anything and without a Temporal server. */
 import { join } from 'node:path';
-import type { Dependencies } from '../activities/dependencies.ts';
-import { denial, judgeCall } from '../activities/judge-call.ts';
-import type { KnownSession } from '../activities/session-reader.ts';
-import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../config/index.ts';
-import { type Surroundings, type ToolFacts, availability } from '../policy/index.ts';
-import { CountersignError } from '../protocol/errors.ts';
-import type { JsonObject } from '../protocol/json.ts';
-import type { CallError, TraceStep } from '../protocol/outcome.ts';
-import type { SessionFacts } from '../protocol/session.ts';
-import type { Tier } from '../protocol/tool.ts';
-import { configDir, stateDir } from '../server/paths.ts';
-import { surroundings as lookAround } from '../server/surroundings.ts';
-import { type Tool, createCatalogue, schemaOf } from '../tools/index.ts';
-import { realFolder } from './main-session.ts';
+import type { Dependencies } from '../../activities/dependencies.ts';
+import { denial, judgeCall } from '../../activities/judge-call.ts';
+import type { KnownSession } from '../../activities/session-reader.ts';
+import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../../config/index.ts';
+import { type Surroundings, type ToolFacts, availability } from '../../policy/index.ts';
+import { CountersignError } from '../../protocol/errors.ts';
+import type { JsonObject } from '../../protocol/json.ts';
+import type { CallError, TraceStep } from '../../protocol/outcome.ts';
+import type { SessionFacts } from '../../protocol/session.ts';
+import type { Tier } from '../../protocol/tool.ts';
+import { configDir, stateDir } from '../../server/paths.ts';
+import { surroundings as lookAround } from '../../server/surroundings.ts';
+import { type Tool, createCatalogue, schemaOf } from '../../tools/index.ts';
+import { realFolder } from '../sessions/main-session.ts';
 
 /** What `explain` answers. `tier` and `rule` are null where the call came to no rule: its tool or its arguments are wrong. */
 export interface Explanation {
@@ -30,7 +30,11 @@ export interface ToolListing {
 }
 
 export interface LocalJudge {
-  explain(facts: SessionFacts, call: { tool: string; arguments: JsonObject }, state?: KnownSession['state']): Promise<Explanation>;
+  explain(
+    facts: SessionFacts,
+    call: { tool: string; arguments: JsonObject },
+    state?: KnownSession['state'],
+  ): Promise<Explanation>;
   tools(facts: SessionFacts): ToolListing;
 }
 
@@ -49,7 +53,13 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
       const { verdict, tier, rule, trace } = judged.judgement;
       return { verdict, tier, rule, trace, ...(verdict === 'deny' && { error: denial(judged.judgement) }) };
     },
-    tools: (facts) => listTools(facts, loaded, surroundings(), catalogue.names().flatMap((name) => catalogue.get(name) ?? [])),
+    tools: (facts) =>
+      listTools(
+        facts,
+        loaded,
+        surroundings(),
+        catalogue.names().flatMap((name) => catalogue.get(name) ?? []),
+      ),
   };
 }
 
@@ -62,11 +72,18 @@ const refused = (error: CallError, tier: Tier | null): Explanation => ({
   error,
 });
 
-function listTools(facts: SessionFacts, { rules }: LoadedConfig, surroundings: Surroundings, tools: readonly Tool[]): ToolListing {
+function listTools(
+  facts: SessionFacts,
+  { rules }: LoadedConfig,
+  surroundings: Surroundings,
+  tools: readonly Tool[],
+): ToolListing {
   const judged = tools.map((tool) => ({ tool, ...availability(toolFacts(tool), facts, rules, surroundings) }));
   return {
     offered: judged.filter(({ offered }) => offered).map(({ tool }) => tool),
-    missing: judged.filter(({ offered }) => !offered).map(({ tool, reason }) => ({ name: tool.name, reason: reason ?? '' })),
+    missing: judged
+      .filter(({ offered }) => !offered)
+      .map(({ tool, reason }) => ({ name: tool.name, reason: reason ?? '' })),
   };
 }
 
@@ -80,7 +97,8 @@ async function localConfig(given: string | undefined): Promise<LoadedConfig> {
   try {
     return await loadConfig(join(configDir(), CONFIG_FILE));
   } catch (error) {
-    if (error instanceof CountersignError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return here;
+    if (error instanceof CountersignError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT')
+      return here;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** Waits for a call as long as its caller wants to. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallHandle } from '../client/index.ts';
+import type { CallHandle } from '../../client/index.ts';
 import type { Progress } from './outcome-line.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** What people and programs hand in: JSON, as text or on standard input. */
-import { CountersignError } from '../protocol/errors.ts';
-import { type JsonObject, isJsonObject } from '../protocol/json.ts';
+import { CountersignError } from '../../protocol/errors.ts';
+import { type JsonObject, isJsonObject } from '../../protocol/json.ts';
 
 /** Bytes of standard input that are read; far more than a call's arguments may take. */
 const STDIN_BYTES = 8 * 1024 * 1024;
@@ -16,7 +16,8 @@ export function parseJson(text: string, what: string): unknown {
     const why = error instanceof Error ? error.message : String(error);
     throw new CountersignError('invalid_json', `${what} is not valid JSON: ${why}`);
   }
-  if (isDeeper(value, MAX_DEPTH)) throw new CountersignError('invalid_arguments', `${what} is nested deeper than ${MAX_DEPTH} levels`);
+  if (isDeeper(value, MAX_DEPTH))
+    throw new CountersignError('invalid_arguments', `${what} is nested deeper than ${MAX_DEPTH} levels`);
   return value;
 }
 
@@ -24,7 +25,9 @@ export function parseJson(text: string, what: string): unknown {
 export function parseArguments(text: string, what = 'ARGS_JSON'): JsonObject {
   const value = parseJson(text, what);
   if (isJsonObject(value)) return value;
-  throw new CountersignError('invalid_arguments', `${what} must be a JSON object, as '{"path":"README.md"}'`, { field: '' });
+  throw new CountersignError('invalid_arguments', `${what} must be a JSON object, as '{"path":"README.md"}'`, {
+    field: '',
+  });
 }
 
 /** The arguments of a command line: absent, as text, or `-` for standard input. */
@@ -38,7 +41,8 @@ async function readStdin(): Promise<string> {
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > STDIN_BYTES) throw new CountersignError('arguments_too_large', `standard input is longer than ${STDIN_BYTES} bytes`);
+    if (bytes > STDIN_BYTES)
+      throw new CountersignError('arguments_too_large', `standard input is longer than ${STDIN_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -1,9 +1,9 @@
 /** Shows that a service works: one real call through the whole path, and what it found waiting from before. */
-import { Countersign } from '../client/index.ts';
-import type { Service } from '../server/service.ts';
-import { mainSession } from './main-session.ts';
-import { type OutcomeLine, outcomeLine } from './outcome-line.ts';
-import { type ErrorReport, reportOf } from './status.ts';
+import { Countersign } from '../../client/index.ts';
+import type { Service } from '../../server/service.ts';
+import { mainSession } from '../sessions/main-session.ts';
+import { type OutcomeLine, outcomeLine } from '../calls/outcome-line.ts';
+import { type ErrorReport, reportOf } from '../status.ts';
 
 export interface Proof {
   /** The outcome of `list` in the service's own folder. */

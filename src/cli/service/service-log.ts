@@ -1,8 +1,8 @@
 /** The service's log on stderr: lines for people on a terminal, pino's JSON for everything else. */
 import { type Logger, pino, stdSerializers } from 'pino';
-import { note, paint } from './output.ts';
-import { safeLine } from './render/safe-text.ts';
-import { clock } from './render/time.ts';
+import { note, paint } from '../io/output.ts';
+import { safeLine } from '../render/safe-text.ts';
+import { clock } from '../render/time.ts';
 
 interface Entry {
   level: number;
@@ -21,7 +21,12 @@ export function serviceLog(): Logger {
 }
 
 export function logLine({ level, time, msg = '', error }: Entry): string {
-  const word = level >= 50 ? paint('red', 'error', process.stderr) : level >= 40 ? paint('yellow', 'warn ', process.stderr) : 'info ';
+  const word =
+    level >= 50
+      ? paint('red', 'error', process.stderr)
+      : level >= 40
+        ? paint('yellow', 'warn ', process.stderr)
+        : 'info ';
   const why = error === undefined ? '' : `: ${wordsOf(error)}`;
   return `${paint('dim', clock(time).slice(11), process.stderr)} ${word} ${safeLine(`${msg}${why}`)}`;
 }

@@ -1,10 +1,10 @@
 /** What approve and deny have in common: find the request, decide on exactly that, tell the answer. */
-import type { DecisionAnswer, OpenRequest } from '../client/index.ts';
-import { isCountersignError } from '../protocol/errors.ts';
-import { note, paint, print, printJson } from './output.ts';
-import { safeLine, safeText } from './render/safe-text.ts';
-import { type AnyCountersign, checkCallReference, withService } from './service.ts';
-import { STATUS, type Status } from './status.ts';
+import type { DecisionAnswer, OpenRequest } from '../../client/index.ts';
+import { isCountersignError } from '../../protocol/errors.ts';
+import { note, paint, print, printJson } from '../io/output.ts';
+import { safeLine, safeText } from '../render/safe-text.ts';
+import { type AnyCountersign, checkCallReference, withService } from '../service/with-service.ts';
+import { STATUS, type Status } from '../status.ts';
 
 /** `request` is the open request where there is one; else the name, for a decision that repeats an earlier one. */
 type Decide = (countersign: AnyCountersign, request: OpenRequest | string) => Promise<DecisionAnswer>;
@@ -23,7 +23,11 @@ export async function decide(reference: string, json: boolean, take: Decide): Pr
   });
 }
 
-async function answerOf(countersign: AnyCountersign, reference: string, take: Decide): Promise<{ answer: DecisionAnswer; open?: OpenRequest }> {
+async function answerOf(
+  countersign: AnyCountersign,
+  reference: string,
+  take: Decide,
+): Promise<{ answer: DecisionAnswer; open?: OpenRequest }> {
   let open: OpenRequest | undefined;
   try {
     open = await countersign.approvals.show(reference);
@@ -34,19 +38,26 @@ async function answerOf(countersign: AnyCountersign, reference: string, take: De
     }
     return { answer: await take(countersign, open), open };
   } catch (error) {
-    if (isCountersignError(error) && error.code === 'digest_mismatch') return { answer: { answer: 'digest_mismatch', message: error.message } };
+    if (isCountersignError(error) && error.code === 'digest_mismatch')
+      return { answer: { answer: 'digest_mismatch', message: error.message } };
     if (!isCountersignError(error) || error.code !== 'call_not_found' || open) throw error;
     return { answer: await repeated(countersign, reference, take, error.message) };
   }
 }
 
 /** Nothing waits under that name: a decision that was taken before is answered as such, any other is on nothing. */
-async function repeated(countersign: AnyCountersign, reference: string, take: Decide, message: string): Promise<DecisionAnswer> {
+async function repeated(
+  countersign: AnyCountersign,
+  reference: string,
+  take: Decide,
+  message: string,
+): Promise<DecisionAnswer> {
   if (reference.startsWith('#')) return { answer: 'not_pending', message };
   try {
     return await take(countersign, reference);
   } catch (error) {
-    if (isCountersignError(error) && error.code === 'call_not_found') return { answer: 'not_pending', message: error.message };
+    if (isCountersignError(error) && error.code === 'call_not_found')
+      return { answer: 'not_pending', message: error.message };
     throw error;
   }
 }

@@ -42,7 +42,11 @@ function lineOf(line: number, tooLong: boolean, parts: Uint8Array[]): InputLine 
 }
 
 /** Runs `work` for each item, at most `limit` at a time, and reads no further ahead than that. */
-export async function forEachAtMost<T>(items: AsyncIterable<T>, limit: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachAtMost<T>(
+  items: AsyncIterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const running = new Set<Promise<void>>();
   for await (const item of items) {
     const task: Promise<void> = work(item).finally(() => running.delete(task));

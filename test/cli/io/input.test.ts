@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseArguments } from '../../src/cli/input.ts';
-import { concurrency, duration, port } from '../../src/cli/options.ts';
+import { parseArguments } from '../../../src/cli/io/input.ts';
+import { concurrency, duration, port } from '../../../src/cli/io/options.ts';
 
 describe('arguments on the command line', () => {
   it('are a JSON object', () => {

@@ -1,0 +1,24 @@
+/** Parsers of options, in commander's form. */
+import { InvalidArgumentError } from 'commander';
+import { durationMs } from '../../config/defaults.ts';
+
+/** `30s`, `5m`, `250ms` → milliseconds. */
+export function duration(text: string): number {
+  if (!/^\d{1,9}(ms|s|m|h|d)$/.test(text))
+    throw new InvalidArgumentError('It is a number with ms, s, m, h or d, as 30s.');
+  return durationMs(text);
+}
+
+export function port(text: string): number {
+  const number = Number(text);
+  if (!/^\d{1,5}$/.test(text) || number > 65_535)
+    throw new InvalidArgumentError('A port is a number from 0 (any free one) to 65535.');
+  return number;
+}
+
+export function concurrency(text: string): number {
+  const number = Number(text);
+  if (!/^\d{1,4}$/.test(text) || number < 1 || number > 1_000)
+    throw new InvalidArgumentError('It is a number from 1 to 1000.');
+  return number;
+}

@@ -1,0 +1,32 @@
+/** A session's record, open or not, over a connection of its own. */
+import type { SessionFacts, SessionState } from '../../client/index.ts';
+import { CountersignError } from '../../protocol/errors.ts';
+import { isSessionId, sessionWorkflowId } from '../../protocol/ids.ts';
+import { type AnyCountersign, withService } from '../service/with-service.ts';
+
+export interface KnownFacts {
+  facts: SessionFacts;
+  state: SessionState;
+}
+
+/** @throws CountersignError `session_not_found`, `no_service` */
+export const sessionKnown = (id: string): Promise<KnownFacts> =>
+  withService((countersign) => findSession(countersign, id));
+
+/** @throws CountersignError `session_not_found`, `no_service` */
+export async function findSession(countersign: AnyCountersign, id: string): Promise<KnownFacts> {
+  const [{ sessionFrom }, { isGone, reach }] = await Promise.all([
+    import('../../client/session.ts'),
+    import('../../client/transport.ts'),
+  ]);
+  const workflow = countersign.temporal.workflow.getHandle(sessionWorkflowId(id));
+  const gone = (error: unknown): undefined => {
+    if (!isGone(error)) throw error;
+  };
+  const found = isSessionId(id) ? await reach(() => workflow.describe()).then(sessionFrom, gone) : undefined;
+  if (found) return found;
+  throw new CountersignError(
+    'session_not_found',
+    `There is no session ${JSON.stringify(id.slice(0, 80))}. List them: countersign session list --all`,
+  );
+}

@@ -1,0 +1,220 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Ran, type RunningService, startedService } from './cli.fixture.ts';
+
+// Every step is a process of its own.
+vi.setConfig({ testTimeout: 90_000 });
+
+let service: RunningService;
+let files = 0;
+const me = userInfo().username;
+
+beforeAll(async () => {
+  service = await startedService();
+});
+afterAll(async () => {
+  await service.stop();
+  await service.remove();
+});
+
+interface Asked {
+  id: string;
+  /** A file outside of the workspace, whose deletion the call asks for. */
+  file: string;
+  ran: Ran;
+}
+
+const outsider = async (): Promise<string> => {
+  const file = join(service.workspace, '..', `outside-${(files += 1)}`);
+  await writeFile(file, 'x');
+  return file;
+};
+
+async function ask(session?: string): Promise<Asked> {
+  const file = await outsider();
+  const ran = await service.cli([
+    'call',
+    'delete',
+    JSON.stringify({ path: file }),
+    ...(session === undefined ? [] : ['--session', session]),
+    '--json',
+  ]);
+  const line = ran.json();
+  return { id: `call/${String(line['session'])}/${String(line['callId'])}`, file, ran };
+}
+
+const json = async (...args: string[]): Promise<[Ran['status'], Record<string, unknown>]> => {
+  const ran = await service.cli([...args, '--json']);
+  return [ran.status, ran.json()];
+};
+const pendingLines = async (...args: string[]) => (await service.cli(['pending', '--json', ...args])).lines();
+
+describe('a call that asks', () => {
+  it('is status 4, waits in the list, is shown, runs when approved, and tells its story', async () => {
+    const { id, file, ran } = await ask();
+    expect([ran.status, ran.json()]).toMatchObject([
+      4,
+      { status: 'waiting', waitingFor: 'approval', attempts: 1, tries: 0 },
+    ]);
+    const waiting = (await pendingLines()).find((line) => line['id'] === id);
+    expect(waiting).toMatchObject({
+      tool: 'delete',
+      tier: 'elevated',
+      waitingFor: 'approval',
+      code: expect.stringMatching(/^#[A-Z2-9]{6}$/) as string,
+    });
+    expect(waiting?.['route']).toEqual([id.split('/')[1]]);
+    const code = String(waiting?.['code']);
+    expect(await json('show', code)).toMatchObject([
+      0,
+      { id, code, arguments: { path: file }, tier: 'elevated', agent: 'default', workspace: service.workspace },
+    ]);
+    expect((await service.cli(['pending'])).stdout).toContain(code);
+    expect(existsSync(file)).toBe(true);
+
+    expect(await json('approve', code.toLowerCase(), '--reason', 'tidy up')).toMatchObject([
+      0,
+      { answer: 'accepted', call: id },
+    ]);
+    await expect.poll(() => existsSync(file)).toBe(false);
+    expect(await json('approve', id)).toMatchObject([0, { answer: 'already_decided' }]);
+    expect(await json('deny', id, '--reason', 'late')).toMatchObject([5, { answer: 'conflict' }]);
+
+    const [status, story] = await json('audit', id);
+    expect(status).toBe(0);
+    expect(story).toMatchObject({ kind: 'call', id, facts: { agent: 'default', kind: 'main' } });
+    const entries = story['entries'] as Record<string, unknown>[];
+    expect(entries.map(({ what }) => what)).toEqual([
+      'called',
+      'judged',
+      'asks',
+      'routed',
+      'decided',
+      'executed',
+      'ended',
+      'decision',
+      'decision',
+    ]);
+    expect(entries[0]).toMatchObject({ tool: 'delete', arguments: { path: file } });
+    expect(entries[1]).toMatchObject({ attempt: 1, verdict: 'ask', tier: 'elevated', rule: 'risk.delete_outside' });
+    expect(entries[4]).toMatchObject({ approver: me, verified: false, decision: 'approve', reason: 'tidy up' });
+    expect(entries[5]).toMatchObject({
+      try: 1,
+      status: 'completed',
+      where: 'activity',
+      worker: expect.stringContaining(String(service.child.pid)) as string,
+    });
+    expect(entries[6]).toMatchObject({ status: 'completed', attempts: 1, tries: 1 });
+    expect(entries.slice(7).map(({ answer }) => answer)).toEqual(['already_decided', 'conflict']);
+    const text = (await service.cli(['audit', id])).stdout;
+    for (const words of [
+      'called delete',
+      'judged ask',
+      'asks for approval #',
+      `approved by ${me} (unverified): tidy up`,
+      'try 1 on',
+      'decision not taken (conflict)',
+    ]) {
+      expect(text).toContain(words);
+    }
+  });
+
+  it('ends denied with status 1 for who waits for it; the model is told the reason', async () => {
+    const file = await outsider();
+    const args = ['call', 'delete', JSON.stringify({ path: file }), '--call-id', 'denied-1'];
+    const waiter = service.cli([...args, '--wait', '30s', '--json']);
+    await expect
+      .poll(async () => (await pendingLines()).some((line) => String(line['id']).endsWith('/denied-1')), {
+        timeout: 15_000,
+      })
+      .toBe(true);
+    const id = String((await pendingLines()).find((line) => String(line['id']).endsWith('/denied-1'))?.['id']);
+    expect(await json('deny', id, '--reason', 'keep it')).toMatchObject([0, { answer: 'accepted' }]);
+    const ran = await waiter;
+    expect(ran.stderr).toContain('Waits for approval');
+    expect([ran.status, ran.json()]).toMatchObject([
+      1,
+      {
+        status: 'denied',
+        error: { code: 'approval_denied', message: `${me} denied this call: keep it` },
+        approval: { approver: me, verified: false, decision: 'deny', reason: 'keep it' },
+      },
+    ]);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it('runs edited arguments; a bad edit leaves it waiting, with status 5', async () => {
+    const { id, file } = await ask();
+    const instead = await outsider();
+    expect(await json('approve', id, '--edit', '{"pth":"x"}')).toMatchObject([
+      5,
+      { answer: 'invalid_edit', field: '/path' },
+    ]);
+    expect(await json('approve', id, '--edit', JSON.stringify({ path: instead }))).toMatchObject([
+      0,
+      { answer: 'accepted' },
+    ]);
+    await expect.poll(() => existsSync(instead)).toBe(false);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it('is ended by cancel', async () => {
+    const { id, file } = await ask();
+    expect(await json('cancel', id)).toMatchObject([0, { status: 'cancelled' }]);
+    expect(await json('approve', id)).toMatchObject([5, { answer: 'not_pending' }]);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it('comes up from a branch hop by hop, and the branch goes on meanwhile', async () => {
+    await json('session', 'open', '--id', 'top');
+    await json('session', 'open', '--kind', 'branch', '--parent', 'top', '--id', 'below');
+    const { id } = await ask('below');
+    expect(await json('call', 'list', '--session', 'below')).toMatchObject([0, { status: 'completed' }]);
+    expect((await pendingLines()).find((line) => line['id'] === id)?.['route']).toEqual(['below', 'top']);
+    expect(await json('deny', id, '--reason', 'no')).toMatchObject([0, { answer: 'accepted' }]);
+    const [, story] = await json('audit', id);
+    const entries = story['entries'] as Record<string, unknown>[];
+    expect(entries.filter(({ what }) => what === 'routed').map(({ session }) => session)).toEqual(['below', 'top']);
+    const [, main] = await json('audit', 'top');
+    const about = main['entries'] as Record<string, unknown>[];
+    expect(about).toContainEqual(
+      expect.objectContaining({ what: 'child', session: 'below', kind: 'branch', state: 'open' }),
+    );
+    expect(about).toContainEqual(
+      expect.objectContaining({
+        what: 'decision',
+        decision: 'deny',
+        approver: me,
+        answer: 'accepted',
+        session: 'below',
+      }),
+    );
+    const [, branch] = await json('audit', 'below');
+    expect((branch['entries'] as Record<string, unknown>[]).filter(({ what }) => what === 'call')).toHaveLength(2);
+  });
+});
+
+describe('a decision on nothing', () => {
+  it.each([['#AAAAAA'], ['call/nobody/none']])('%s is status 5, with its answer on stdout', async (name) => {
+    expect(await json('approve', name)).toMatchObject([
+      5,
+      { answer: 'not_pending', message: expect.any(String) as string },
+    ]);
+    expect(await json('deny', name, '--reason', 'x')).toMatchObject([5, { answer: 'not_pending' }]);
+  });
+});
+
+describe('pending', () => {
+  it('lists corrections with --all', async () => {
+    const ran = await service.cli(['call', 'read', '{"pth":1}', '--json']);
+    const id = `call/${String(ran.json()['session'])}/${String(ran.json()['callId'])}`;
+    expect((await pendingLines()).some((line) => line['id'] === id)).toBe(false);
+    expect((await pendingLines('--all')).find((line) => line['id'] === id)).toMatchObject({
+      waitingFor: 'correction',
+      error: { code: 'invalid_arguments' },
+    });
+  });
+});
