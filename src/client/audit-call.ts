@@ -1,4 +1,5 @@
 /** A call's history as its story: one entry for each thing that an auditor asks about. */
+import { redactJson } from '../approval/redact.ts';
 import { shortCode } from '../protocol/approval.ts';
 import type { SealedDecision } from '../protocol/approval.ts';
 import { type Amendment, CALL_MEMO, type CallInput, type ExecuteInput, type Waiting } from '../protocol/call.ts';
@@ -7,7 +8,6 @@ import { CALL_MESSAGE } from '../protocol/names.ts';
 import type { ApprovalRecord, CallError, Execution, Outcome, Prepared, TraceStep } from '../protocol/outcome.ts';
 import type { Tier } from '../protocol/tool.ts';
 import { type HistoryEvent, localActivityOf, oneValue, summaryOf, timeOf, valueOf } from './history.ts';
-import { redactJson } from './summary.ts';
 
 interface At {
   /** ISO 8601. */
@@ -18,18 +18,44 @@ interface At {
 export type CallEntry = At &
   (
     | { what: 'called'; tool: string; arguments: JsonObject; by: string }
-    | { what: 'judged'; attempt: number; verdict: Prepared['verdict']; tier?: Tier; rule?: string; reason?: string; tierReasons?: string[]; trace?: TraceStep[]; policy?: string; error?: CallError }
+    | {
+        what: 'judged';
+        attempt: number;
+        verdict: Prepared['verdict'];
+        tier?: Tier;
+        rule?: string;
+        reason?: string;
+        tierReasons?: string[];
+        trace?: TraceStep[];
+        policy?: string;
+        error?: CallError;
+      }
     | { what: 'not_judged'; attempt: number; reason: string }
     | { what: 'asks'; code: string; digest: string; expiresAt: string; arguments: JsonObject }
     | { what: 'needs_correction'; attempt: number; until: string; error: Pick<CallError, 'code' | 'message' | 'field'> }
     | { what: 'amended'; attempt: number; arguments: JsonObject; by: string }
     | ({ what: 'decided'; edited?: JsonObject; code?: string } & Omit<ApprovalRecord, 'edited'>)
-    | { what: 'executed'; try: number; worker: string; endedAt?: string; durationMs?: number; status: Execution['status'] | 'running' | 'cancelled' | 'lost'; where: 'activity' | 'preparation' | 'record'; error?: Pick<CallError, 'code' | 'message'> }
+    | {
+        what: 'executed';
+        try: number;
+        worker: string;
+        endedAt?: string;
+        durationMs?: number;
+        status: Execution['status'] | 'running' | 'cancelled' | 'lost';
+        where: 'activity' | 'preparation' | 'record';
+        error?: Pick<CallError, 'code' | 'message'>;
+      }
     | { what: 'waits'; ms: number; summary: string }
     | { what: 'cancel_requested'; by: string; reason?: string }
     | { what: 'session_closing' }
     | { what: 'reset'; reason: string }
-    | { what: 'ended'; status: Outcome['status'] | 'terminated' | 'failed_outside'; attempts?: number; tries?: number; error?: Pick<CallError, 'code' | 'message'> }
+    | {
+        what: 'ended';
+        status: Outcome['status'] | 'terminated' | 'failed_outside';
+        attempts?: number;
+        tries?: number;
+        error?: Pick<CallError, 'code' | 'message'>;
+      }
   );
 
 export interface RunningTool {
@@ -71,12 +97,19 @@ function tellStart(story: Story, event: HistoryEvent): void {
   const started = event.workflowExecutionStartedEventAttributes;
   if (started) {
     const { tool = '', arguments: args = {} } = valueOf<Partial<CallInput>>(started.input) ?? {};
-    story.entries.push({ at: atOf(event), what: 'called', tool, arguments: redactJson(args), by: started.identity ?? '' });
+    story.entries.push({
+      at: atOf(event),
+      what: 'called',
+      tool,
+      arguments: redactJson(args),
+      by: started.identity ?? '',
+    });
   }
   story.worker = event.workflowTaskCompletedEventAttributes?.identity ?? story.worker;
   const failed = event.workflowTaskFailedEventAttributes;
   // Resets are recorded as a task that failed, which is the only trace of them.
-  if (failed?.baseRunId && failed.newRunId) story.entries.push({ at: atOf(event), what: 'reset', reason: failed.failure?.message ?? '' });
+  if (failed?.baseRunId && failed.newRunId)
+    story.entries.push({ at: atOf(event), what: 'reset', reason: failed.failure?.message ?? '' });
 }
 
 function tellPreparation(story: Story, event: HistoryEvent): void {
@@ -84,7 +117,13 @@ function tellPreparation(story: Story, event: HistoryEvent): void {
   if (local?.activity !== 'prepareCall') return;
   const { attempt } = story;
   const prepared = local.result as Prepared | undefined;
-  if (!prepared) return void story.entries.push({ at: iso(local.endedAt), what: 'not_judged', attempt, reason: local.failure ?? 'no answer' });
+  if (!prepared)
+    return void story.entries.push({
+      at: iso(local.endedAt),
+      what: 'not_judged',
+      attempt,
+      reason: local.failure ?? 'no answer',
+    });
   const judgement = 'judgement' in prepared ? prepared.judgement : undefined;
   const { tier, rule, reason, tierReasons, trace, policy } = judgement ?? {};
   story.entries.push({
@@ -101,7 +140,8 @@ function tellPreparation(story: Story, event: HistoryEvent): void {
     ...('error' in prepared && { error: prepared.error }),
   });
   if (prepared.verdict === 'ask') story.asked = prepared.ask.arguments;
-  if (prepared.verdict === 'run' && prepared.result) tellQuickRun(story, local.startedAt, local.endedAt, prepared.result);
+  if (prepared.verdict === 'run' && prepared.result)
+    tellQuickRun(story, local.startedAt, local.endedAt, prepared.result);
 }
 
 /** A quick read runs within its preparation. */
@@ -132,13 +172,28 @@ function tellMessages(story: Story, event: HistoryEvent): void {
   if (request?.input?.name === CALL_MESSAGE.amend) {
     const { arguments: args = {} } = valueOf<Partial<Amendment>>(request.input.args) ?? {};
     story.attempt += 1;
-    story.entries.push({ at, what: 'amended', attempt: story.attempt, arguments: redactJson(args), by: request.meta?.identity ?? '' });
+    story.entries.push({
+      at,
+      what: 'amended',
+      attempt: story.attempt,
+      arguments: redactJson(args),
+      by: request.meta?.identity ?? '',
+    });
   }
   const cancel = event.workflowExecutionCancelRequestedEventAttributes;
-  if (cancel) story.entries.push({ at, what: 'cancel_requested', by: cancel.identity ?? '', ...(cancel.cause && { reason: cancel.cause }) });
+  if (cancel)
+    story.entries.push({
+      at,
+      what: 'cancel_requested',
+      by: cancel.identity ?? '',
+      ...(cancel.cause && { reason: cancel.cause }),
+    });
 }
 
-function decided(at: string, { approver, verified, decision, reason, arguments: edited, code }: SealedDecision): CallEntry {
+function decided(
+  at: string,
+  { approver, verified, decision, reason, arguments: edited, code }: SealedDecision,
+): CallEntry {
   return {
     at,
     what: 'decided',
@@ -164,7 +219,14 @@ function tellWaiting(story: Story, event: HistoryEvent): void {
   }
   if (waiting?.for === 'approval') {
     const { digest, expiresAt } = waiting.request;
-    story.entries.push({ at, what: 'asks', code: shortCode(digest), digest, expiresAt: iso(expiresAt), arguments: redactJson(story.asked ?? {}) });
+    story.entries.push({
+      at,
+      what: 'asks',
+      code: shortCode(digest),
+      digest,
+      expiresAt: iso(expiresAt),
+      arguments: redactJson(story.asked ?? {}),
+    });
   }
   const timer = event.timerStartedEventAttributes;
   const summary = summaryOf(event);
@@ -198,7 +260,12 @@ function tellActivity(story: Story, event: HistoryEvent): void {
   if (started) Object.assign(about.entry, { at: atOf(event), worker: started.identity ?? '' });
   if (ended) {
     const { status, error } = ended;
-    Object.assign(about.entry, { endedAt: atOf(event), durationMs: timeOf(event) - Date.parse(about.entry.at), status, ...(error && { error }) });
+    Object.assign(about.entry, {
+      endedAt: atOf(event),
+      durationMs: timeOf(event) - Date.parse(about.entry.at),
+      status,
+      ...(error && { error }),
+    });
   }
 }
 
@@ -217,11 +284,19 @@ function endOf(event: HistoryEvent): ActivityEnd | undefined {
   }
   const failed = event.activityTaskFailedEventAttributes;
   if (failed) {
-    return { scheduledEventId: failed.scheduledEventId, status: 'failed', error: { code: 'tool_failed', message: failed.failure?.message ?? '' } };
+    return {
+      scheduledEventId: failed.scheduledEventId,
+      status: 'failed',
+      error: { code: 'tool_failed', message: failed.failure?.message ?? '' },
+    };
   }
   const lost = event.activityTaskTimedOutEventAttributes;
   if (lost) {
-    return { scheduledEventId: lost.scheduledEventId, status: 'lost', error: { code: 'worker_lost', message: lost.failure?.message ?? '' } };
+    return {
+      scheduledEventId: lost.scheduledEventId,
+      status: 'lost',
+      error: { code: 'worker_lost', message: lost.failure?.message ?? '' },
+    };
   }
   const cancelled = event.activityTaskCanceledEventAttributes;
   return cancelled ? { scheduledEventId: cancelled.scheduledEventId, status: 'cancelled' } : undefined;
@@ -236,11 +311,13 @@ function tellEnd(story: Story, event: HistoryEvent): void {
     story.entries.push({ at, what: 'ended', status, ...counts, ...(error && { error: short(error) }) });
   }
   const terminated = event.workflowExecutionTerminatedEventAttributes;
-  if (terminated) story.entries.push(outside(at, 'terminated', `${terminated.reason ?? ''} (by ${terminated.identity ?? '?'})`));
+  if (terminated)
+    story.entries.push(outside(at, 'terminated', `${terminated.reason ?? ''} (by ${terminated.identity ?? '?'})`));
   const failed = event.workflowExecutionFailedEventAttributes;
   if (failed) story.entries.push(outside(at, 'failed_outside', failed.failure?.message ?? ''));
   if (event.workflowExecutionCanceledEventAttributes) story.entries.push({ at, what: 'ended', status: 'cancelled' });
-  if (event.workflowExecutionTimedOutEventAttributes) story.entries.push(outside(at, 'failed_outside', 'the workflow timed out'));
+  if (event.workflowExecutionTimedOutEventAttributes)
+    story.entries.push(outside(at, 'failed_outside', 'the workflow timed out'));
 }
 
 const outside = (at: string, status: 'terminated' | 'failed_outside', message: string): CallEntry => ({
