@@ -2,7 +2,7 @@
 import type { DecisionAnswer, OpenRequest } from '../../client/index.ts';
 import { isCountersignError } from '../../protocol/errors.ts';
 import { note, paint, print, printJson } from '../io/output.ts';
-import { safeLine, safeText } from '../render/safe-text.ts';
+import { safeLine, safeText } from '../../approval/render/safe-text.ts';
 import { type AnyCountersign, checkCallReference, withService } from '../service/with-service.ts';
 import { STATUS, type Status } from '../status.ts';
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { paint, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
-import { safeLine } from '../render/safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { withSpinner } from '../render/spinner.ts';
 
 const EXAMPLES = `

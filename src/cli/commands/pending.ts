@@ -4,7 +4,7 @@ import type { WaitingCall } from '../../client/index.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { note, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
-import { safeLine } from '../render/safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { table } from '../render/table.ts';
 import { span } from '../render/time.ts';
 import { type AnyCountersign, withService } from '../service/with-service.ts';

@@ -10,7 +10,7 @@ import { realFolder } from '../sessions/main-session.ts';
 import { note, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { sessionText } from '../render/session.ts';
-import { safeLine } from '../render/safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { withSpinner } from '../render/spinner.ts';
 import { table } from '../render/table.ts';
 import { type AnyCountersign, withService } from '../service/with-service.ts';

@@ -4,7 +4,7 @@ import { type Common, defineCommand, onAction } from '../command.ts';
 import { folderFacts, localJudge, schemaOf } from '../judge/local-judge.ts';
 import { print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
-import { safeLine } from '../render/safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { table } from '../render/table.ts';
 import { sessionKnown } from '../sessions/find-session.ts';
 import { type OfferedTool, TOOL_FORMATS, type ToolFormat, formatTools } from '../judge/tool-formats.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { note, print, printJson } from '../io/output.ts';
-import { safeLine } from '../render/safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import type { Ended } from '../program.ts';
 
 const EXAMPLES = `

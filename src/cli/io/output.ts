@@ -1,7 +1,7 @@
 /** Where the program speaks: answers on stdout, everything else on stderr. */
 import { styleText } from 'node:util';
 import type { ErrorReport } from '../status.ts';
-import { safeJson, safeText } from '../render/safe-text.ts';
+import { safeJson, safeText } from '../../approval/render/safe-text.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -9,7 +9,7 @@ type Format = Parameters<typeof styleText>[0];
 export const paint = (format: Format, text: string, stream: NodeJS.WriteStream = process.stdout): string =>
   styleText(format, text, { stream });
 
-/** A line for people on stdout. Parts that came from a model must have gone through render/safe-text.ts. */
+/** A line for people on stdout. Parts that came from a model must have gone through src/approval/render/safe-text.ts. */
 export const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** One JSON value on one line of stdout. */

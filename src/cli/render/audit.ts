@@ -10,7 +10,7 @@ import type {
 import { paint } from '../io/output.ts';
 import { explanationSteps } from './explanation.ts';
 import { objectLines } from './json-text.ts';
-import { safeLine } from './safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { clock, clockMs, span } from './time.ts';
 
 interface Options {

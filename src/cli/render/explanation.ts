@@ -2,7 +2,7 @@
 import type { TraceStep } from '../../protocol/outcome.ts';
 import { paint } from '../io/output.ts';
 import type { Explanation } from '../judge/local-judge.ts';
-import { safeLine, safeText } from './safe-text.ts';
+import { safeLine, safeText } from '../../approval/render/safe-text.ts';
 
 const COLOURS = {
   run: 'green',

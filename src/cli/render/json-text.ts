@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../../protocol/json.ts';
 import { isJsonObject } from '../../protocol/json.ts';
 import { paint } from '../io/output.ts';
-import { safeJson, safeLine, safeText } from './safe-text.ts';
+import { safeJson, safeLine, safeText } from '../../approval/render/safe-text.ts';
 
 /** The members of an object, indented by two; text of several lines as a block behind `│`. */
 export function objectLines(object: JsonObject, indent = '  '): string[] {

@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../../protocol/json.ts';
 import type { OutcomeLine } from '../calls/outcome-line.ts';
 import { paint } from '../io/output.ts';
 import { objectLines } from './json-text.ts';
-import { safeJson, safeLine, safeText } from './safe-text.ts';
+import { safeJson, safeLine, safeText } from '../../approval/render/safe-text.ts';
 import { span } from './time.ts';
 
 const COLOURS = {

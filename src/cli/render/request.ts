@@ -2,7 +2,7 @@
 import type { OpenRequest } from '../../client/index.ts';
 import { paint } from '../io/output.ts';
 import { objectLines } from './json-text.ts';
-import { safeLine } from './safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { clock, span } from './time.ts';
 
 export function requestText(open: OpenRequest, now = Date.now()): string {

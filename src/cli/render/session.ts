@@ -1,7 +1,7 @@
 /** A session for people. */
 import type { SessionFacts, SessionState, SessionView } from '../../client/index.ts';
 import { paint } from '../io/output.ts';
-import { safeLine } from './safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { clock } from './time.ts';
 
 type Shown = (SessionFacts & { state: SessionState }) & Partial<SessionView>;

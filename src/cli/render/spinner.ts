@@ -1,7 +1,7 @@
 /** One line on stderr that moves while something runs; nothing at all where stderr is no terminal. */
 import { note, onInterrupt, paint } from '../io/output.ts';
 import { cut } from './table.ts';
-import { safeLine } from './safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { span } from './time.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

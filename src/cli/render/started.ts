@@ -3,7 +3,7 @@ import type { Config } from '../../config/index.ts';
 import { paint } from '../io/output.ts';
 import type { Proof } from '../service/prove.ts';
 import { statusText } from './outcome.ts';
-import { safeLine } from './safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { span } from './time.ts';
 
 export interface Ready extends Proof {

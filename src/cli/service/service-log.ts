@@ -1,7 +1,7 @@
 /** The service's log on stderr: lines for people on a terminal, pino's JSON for everything else. */
 import { type Logger, pino, stdSerializers } from 'pino';
 import { note, paint } from '../io/output.ts';
-import { safeLine } from '../render/safe-text.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { clock } from '../render/time.ts';
 
 interface Entry {

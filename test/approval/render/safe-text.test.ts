@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { safeJson, safeLine, safeText } from '../../../src/cli/render/safe-text.ts';
+import { safeJson, safeLine, safeText } from '../../../src/approval/render/safe-text.ts';
 
 describe('text from a model on a terminal', () => {
   it.each([
@@ -17,6 +17,10 @@ describe('text from a model on a terminal', () => {
     ['fillers that look empty', 'a\u3164b', 'a⟨U+3164⟩b'],
     ['half of a surrogate pair', 'a\ud800b', 'a⟨U+D800⟩b'],
     ['NUL', 'a\0b', 'a⟨U+0000⟩b'],
+    ['blanks that are none to a shell', 'rm\u00a0-rf\u3000\u2800x', 'rm⟨U+00A0⟩-rf⟨U+3000⟩⟨U+2800⟩x'],
+    ['heaps of marks', `a${'\u0301'.repeat(6)}`, `a${'\u0301'.repeat(4)}⟨U+0301⟩⟨U+0301⟩`],
+    ['a mark that was written and not made', '⟨U+000A⟩', '⟨U+27E8⟩U+000A⟩'],
+    ['unassigned characters', 'a\u0378b', 'a⟨U+0378⟩b'],
   ])('shows %s', (_, text, shown) => expect(safeText(text)).toBe(shown));
 
   it('leaves what is plainly visible alone', () => {
@@ -27,6 +31,8 @@ describe('text from a model on a terminal', () => {
   it('takes line breaks of Windows for line breaks', () => expect(safeText('a\r\nb')).toBe('a\nb'));
 
   it('shows line breaks where a text has to stay on one line', () => expect(safeLine('a\nb\tc')).toBe('a⏎b c'));
+
+  it('tells a line break from its sign', () => expect(safeLine('a⏎b\nc')).toBe('a⟨U+23CE⟩b⏎c'));
 });
 
 describe('JSON on a terminal', () => {
