@@ -1,22 +1,21 @@
 /**
  * The only authority to run a tool. What the workflow says is checked again here, in the order of the file:
  * who calls (Temporal says), what the session is (read anew), what policy says now, whether a person's decision is
- * bound to exactly this, and, for a `once` tool, whether its one try was claimed before.
+ * bound to exactly this and signed as required (authorise.ts), and, for a `once` tool, whether its one try was claimed before.
  */
 import { cancellationSignal, Context, heartbeat } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
-import { approvalDigest, callContent } from '../approval/digest.ts';
-import { claimTry, readClaim, recordExecution } from '../context/index.ts';
-import type { Approval, ExecuteInput } from '../protocol/call.ts';
-import { CountersignError, type ErrorCode, callError, isCountersignError } from '../protocol/errors.ts';
+import { callContent } from '../approval/digest.ts';
+import { type SealedCommand, claimTry, readClaim, recordExecution, sealCommand, spendApproval, useApproval } from '../context/index.ts';
+import type { ExecuteInput } from '../protocol/call.ts';
+import { type ErrorCode, callError, isCountersignError } from '../protocol/errors.ts';
 import type { JsonObject } from '../protocol/json.ts';
-import type { Execution, Judgement } from '../protocol/outcome.ts';
-import { fingerprint } from '../tools/catalogue.ts';
+import type { Execution } from '../protocol/outcome.ts';
 import type { Tool } from '../tools/define-tool.ts';
+import { type Allowed, authorise } from './authorise.ts';
 import { type Caller, caller } from './caller.ts';
 import type { Dependencies } from './dependencies.ts';
 import { toExecution } from './failure.ts';
-import { denial, judgeCall } from './judge-call.ts';
 import { runTool } from './run-tool.ts';
 import type { KnownSession } from './session-reader.ts';
 
@@ -54,75 +53,6 @@ async function waitForSlot({ slots }: Dependencies, { facts }: KnownSession): Pr
   }
 }
 
-interface Allowed {
-  tool: Tool;
-  /** What runs: the arguments asked for, or those that the approver put in their place. */
-  arguments: JsonObject;
-  judgement: Judgement;
-}
-
-/** Throws what forbids the call. */
-async function authorise(
-  dependencies: Dependencies,
-  from: Caller,
-  session: KnownSession,
-  input: ExecuteInput,
-): Promise<Allowed> {
-  const asked = await judged(dependencies, session, input.tool, input.arguments);
-  if (asked.judgement.verdict === 'run') return asked;
-  if (!input.approval) {
-    throw new CountersignError('approval_missing', 'Policy asks for a person now. Call again to ask one.');
-  }
-  checkBinding(from, session, asked, input.approval);
-  const { decision } = input.approval;
-  // A person saw the edited arguments, so `ask` counts as run; `deny` has thrown already.
-  return decision.arguments ? judged(dependencies, session, input.tool, decision.arguments) : asked;
-}
-
-async function judged(
-  dependencies: Dependencies,
-  session: KnownSession,
-  tool: string,
-  args: JsonObject,
-): Promise<Allowed> {
-  const result = await judgeCall(dependencies, session, { tool, arguments: args });
-  if (!result.ok) throw new CountersignError(result.error.code as ErrorCode, result.error.message);
-  if (result.judgement.verdict === 'deny') {
-    const { code, message } = denial(result.judgement);
-    throw new CountersignError(code, message);
-  }
-  return result;
-}
-
-/** The decision must be on exactly this call, of this run, with this content. */
-function checkBinding(
-  { session: id, callId, runId }: Caller,
-  { facts }: KnownSession,
-  asked: Allowed,
-  { digest, expiresAt, decision }: Approval,
-): void {
-  const own = approvalDigest({
-    session: id,
-    callId,
-    runId,
-    tool: asked.tool.name,
-    fingerprint: fingerprint(asked.tool),
-    arguments: asked.arguments,
-    workspace: facts.workspace,
-    expiresAt,
-  });
-  const bound =
-    own === digest &&
-    decision.digest === own &&
-    decision.session === id &&
-    decision.callId === callId &&
-    decision.decision === 'approve';
-  if (!bound) {
-    const message = 'What was approved is not what would run now. Nothing ran; call again to have it approved.';
-    throw new CountersignError('digest_mismatch', message);
-  }
-}
-
 async function perform(
   dependencies: Dependencies,
   from: Caller,
@@ -137,11 +67,15 @@ async function perform(
     const claim = await claimTry(stateDir, { ...from, content });
     if (!claim.claimed) return claim.sameContent ? (claim.execution ?? unknown(from)) : reused(from);
   }
+  const approval = tool.effect === 'once' ? undefined : allowed.approved?.digest;
+  if (approval !== undefined && !(await useApproval(stateDir, approval, tool.limits.maxTries))) return spent();
+  await using sealed = allowed.approved?.binding && (await sealCommand(stateDir, allowed.approved.binding));
   const execution = await runTool(dependencies, {
     from,
     session,
     tool,
-    arguments: asJudged(allowed),
+    arguments: sealed ? asSealed(allowed, sealed) : asJudged(allowed),
+    ...(sealed && { sealed: sealed.files }),
     allowElevated: allowed.judgement.tier === 'elevated',
     limitMs: tool.limits.timeoutMs,
     signal: cancellationSignal(),
@@ -149,6 +83,7 @@ async function perform(
   });
   const final = cancellationSignal().aborted ? stopped(tool, execution) : execution;
   if (tool.effect === 'once') await record(dependencies, from, final);
+  if (approval !== undefined && final.status !== 'timed_out') await spendApproval(stateDir, approval);
   // Temporal's own cancellation tells the workflow; what was recorded tells whoever asks again.
   if (final.status === 'failed' && final.error.code === 'cancelled') throw new CancelledFailure(final.error.message);
   return final;
@@ -167,6 +102,13 @@ async function record({ stateDir, log }: Dependencies, from: Caller, execution: 
 function asJudged({ arguments: args, judgement }: Allowed): JsonObject {
   return judgement.verdict === 'run' && judgement.command !== undefined ? { ...args, command: judgement.command } : args;
 }
+
+/** An approved command runs in the folder that was approved, and its scripts from the copies made of what was approved. */
+const asSealed = ({ arguments: args, approved }: Allowed, { command }: SealedCommand): JsonObject => ({
+  ...args,
+  command,
+  cwd: approved?.binding?.bound.cwd ?? '.',
+});
 
 /** What an execution that was aborted from outside has come to: that depends on who stopped it. */
 function stopped(tool: Tool, execution: Execution): Execution {
@@ -188,6 +130,11 @@ const unknown = ({ session, callId }: Caller): Execution => ({
     'outcome_unknown',
     `The worker was lost while call ${session}/${callId} ran, so nobody can say whether it happened. Look before you call again.`,
   ),
+});
+
+const spent = (): Execution => ({
+  status: 'denied',
+  error: callError('approval_missing', 'This approval has served its execution. Call again to ask for another.'),
 });
 
 const reused = ({ session, callId }: Caller): Execution => ({

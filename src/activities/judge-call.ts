@@ -3,7 +3,7 @@ import type { ErrorCode } from '../protocol/errors.ts';
 import { callError } from '../protocol/errors.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import type { CallError, Judgement } from '../protocol/outcome.ts';
-import { judge } from '../policy/index.ts';
+import { type ResolvedSubject, judge } from '../policy/index.ts';
 import { resolveSubjects } from '../context/index.ts';
 import type { Tool } from '../tools/define-tool.ts';
 import { validateArguments } from '../tools/validate.ts';
@@ -12,7 +12,7 @@ import type { KnownSession } from './session-reader.ts';
 import { toCallError } from './failure.ts';
 
 export type Judged =
-  | { ok: true; tool: Tool; arguments: JsonObject; judgement: Judgement }
+  | { ok: true; tool: Tool; arguments: JsonObject; judgement: Judgement; subjects: readonly ResolvedSubject[] }
   | { ok: false; error: CallError };
 
 export async function judgeCall(
@@ -30,7 +30,7 @@ export async function judgeCall(
     const { name, tier, effect, groups, needs } = tool;
     const callFacts = { tool: { name, tier, effect, groups, needs }, arguments: validated.arguments, subjects };
     const judgement = judge(callFacts, facts, settings().rules, surroundings());
-    return { ok: true, tool, arguments: validated.arguments, judgement };
+    return { ok: true, tool, arguments: validated.arguments, judgement, subjects };
   } catch (error) {
     return { ok: false, error: toCallError(error, 'policy_failed') };
   }

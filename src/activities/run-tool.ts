@@ -17,6 +17,8 @@ export interface ToolRun {
   arguments: JsonObject;
   /** True only for an elevated call that was allowed: its context then reaches past the workspace and the sandbox. */
   allowElevated: boolean;
+  /** Copies of approved scripts, to show in the sandbox. */
+  sealed?: readonly { path: string; inside: string }[];
   limitMs: number;
   /** Aborted by cancellation and by the worker's shutdown. */
   signal: AbortSignal;
@@ -40,6 +42,7 @@ export async function runTool(dependencies: Dependencies, run: ToolRun): Promise
       backend: config.shell.backend,
       sandbox: config.shell.sandbox,
       allowElevated: run.allowElevated,
+      ...(run.sealed && { sealed: run.sealed }),
       signal,
       progress: run.progress,
     });

@@ -2,6 +2,7 @@
 import { userInfo } from 'node:os';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { approvalDigest } from '../approval/digest.ts';
+import { type Signer, signDecision } from '../approval/sign.ts';
 import { type ApprovalDetails, type ApprovalRequest, type Decision, type DecisionAnswer, shortCode } from '../protocol/approval.ts';
 import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
 import { CountersignError } from '../protocol/errors.ts';
@@ -32,6 +33,27 @@ export interface DecisionOptions {
   /** Who decides; the user's name on this machine unless said otherwise. Unverified. */
   approver?: string;
   reason?: string;
+  /** Signs the decision, in its own name. The digest that is signed is computed here, from what the call shows. */
+  signer?: Signer;
+}
+
+export interface ApproveOptions extends DecisionOptions {
+  /** Arguments to run instead of those asked for. */
+  arguments?: JsonObject;
+  /** Stands in for a quorum; for a signer with the role `emergency`. */
+  override?: true;
+}
+
+const lies = (id: string): CountersignError =>
+  new CountersignError('digest_mismatch', `What call ${id} shows is not what it asks for. Do not decide on it.`);
+
+/** The request, if its digest is that of its content. Whoever decides signs what they see, never a digest that they were sent. */
+function checked(open: OpenRequest): OpenRequest {
+  const { request, fingerprint, workspace, agent, requestedAt, bound, arguments: args } = open;
+  const { session, callId, runId, tool, expiresAt } = request;
+  const content = { session, callId, runId, agent, tool, fingerprint, arguments: args, workspace, requestedAt, expiresAt };
+  if (approvalDigest({ ...content, bound }) !== request.digest) throw lies(open.id);
+  return open;
 }
 
 const WAITING = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.state}="waiting" AND ExecutionStatus="Running"`;
@@ -75,41 +97,42 @@ export class Approvals {
       if (!isGone(error)) throw error;
     }
     if (!details) throw new CountersignError('call_not_found', `Call ${handle.id} waits for no approval.`);
-    const { request, fingerprint, workspace } = details;
-    const { session, callId, runId, tool, expiresAt } = request;
-    const digest = approvalDigest({ session, callId, runId, tool, fingerprint, arguments: details.arguments, workspace, expiresAt });
-    if (digest !== request.digest || session !== name.session || callId !== name.callId) {
-      throw new CountersignError('digest_mismatch', `What call ${handle.id} shows is not what it asks for. Do not decide on it.`);
-    }
-    return { ...details, id: handle.id, code: shortCode(digest) };
+    const { session, callId } = details.request;
+    if (session !== name.session || callId !== name.callId) throw lies(handle.id);
+    return checked({ ...details, id: handle.id, code: shortCode(details.request.digest) });
   }
 
-  /** Lets the call run as shown, or with `arguments` in place of those asked for. */
-  approve(call: string | OpenRequest, options: DecisionOptions & { arguments?: JsonObject } = {}): Promise<DecisionAnswer> {
-    const { arguments: edited, ...rest } = options;
-    return this.#decide(call, { decision: 'approve', ...rest, ...(edited && { arguments: edited }) });
+  /** Lets the call run as shown, or with other arguments in place of those asked for. */
+  approve(call: string | OpenRequest, options: ApproveOptions = {}): Promise<DecisionAnswer> {
+    const { arguments: edited, override, ...rest } = options;
+    return this.#decide(call, { decision: 'approve', ...(edited && { arguments: edited }), ...(override && { override }) }, rest);
   }
 
   /** Ends the call as denied; the model sees the reason. */
   deny(call: string | OpenRequest, options: DecisionOptions & { reason: string }): Promise<DecisionAnswer> {
-    return this.#decide(call, { decision: 'deny', ...options });
+    return this.#decide(call, { decision: 'deny' }, options);
   }
 
   async #decide(
     call: string | OpenRequest,
-    given: Pick<Decision, 'decision' | 'reason' | 'arguments'> & { approver?: string },
+    given: Pick<Decision, 'decision' | 'arguments' | 'override'>,
+    { approver = userInfo().username, reason, signer }: DecisionOptions,
   ): Promise<DecisionAnswer> {
     let open: { request: Pick<ApprovalRequest, 'session' | 'callId' | 'digest'> };
+    let seen = true;
     try {
-      open = typeof call === 'string' ? await this.show(call) : call;
+      open = typeof call === 'string' ? await this.show(call) : checked(call);
     } catch (error) {
       const past = error instanceof CountersignError && error.code === 'call_not_found' && typeof call === 'string';
       const record = past ? await this.#past(call) : undefined;
       if (!record) throw error;
       open = record;
+      seen = false;
     }
     const { session, callId, digest } = open.request;
-    const decision: Decision = { ...given, session, callId, digest, approver: given.approver ?? userInfo().username };
+    const unsigned: Decision = { ...given, session, callId, digest, approver, ...(reason !== undefined && { reason }) };
+    // Of a call that has ended only the digest is left, and no digest is signed whose content nobody has seen.
+    const decision = signer && seen ? await signDecision(unsigned, signer) : unsigned;
     const main = await this.#holder(session);
     try {
       return await reach(() =>

@@ -28,13 +28,15 @@ export interface ToolContextOptions {
   /** Further paths that no tool may touch: configuration, keys. */
   protectedPaths: readonly string[];
   sandbox?: SandboxOptions;
+  /** Copies of approved scripts, to show in the sandbox. */
+  sealed?: readonly { path: string; inside: string }[];
   signal: AbortSignal;
   /** Hears at most four notices a second. */
   progress?(text: string): void;
 }
 
 export async function openToolContext(options: ToolContextOptions): Promise<ToolContext> {
-  const { facts, ancestors, callId, stateDir, backend, allowElevated, signal, sandbox = {} } = options;
+  const { facts, ancestors, callId, stateDir, backend, allowElevated, signal, sandbox = {}, sealed = [] } = options;
   const protection = protectionOf([stateDir, ...options.protectedPaths]);
   const place = { root: facts.workspace, protection, signal };
   const common = {
@@ -50,7 +52,7 @@ export async function openToolContext(options: ToolContextOptions): Promise<Tool
   return {
     ...common,
     writer: openWriter({ ...place, journal: openJournal(stateDir, facts.id, callId) }),
-    ...(backend === 'sandbox' ? { shell: sandboxProcesses(place, sandbox) } : {}),
+    ...(backend === 'sandbox' ? { shell: sandboxProcesses({ ...place, sealed }, sandbox) } : {}),
     ...(backend === 'host' ? { shell: hostProcesses(place) } : {}),
     ...(allowElevated ? { elevated: openElevated(place) } : {}),
   };

@@ -15,6 +15,8 @@ export interface ApprovalRequest {
   digest: string;
   tier: Tier;
   /** Milliseconds since the epoch. */
+  requestedAt: number;
+  /** Milliseconds since the epoch. */
   expiresAt: number;
   /** Session ids from the call's own to the one that holds the request. */
   route: string[];
@@ -30,14 +32,65 @@ export interface Decision {
   reason?: string;
   /** Arguments to run instead of those asked for. */
   arguments?: JsonObject;
+  /** When it was decided by the approver's clock, in milliseconds since the epoch. Always there where it is signed. */
+  at?: number;
+  /** One approver of the role `emergency` stands in for a quorum. Only a signed decision may say so. */
+  override?: true;
+  /** Ed25519 by the approver's key over the canonical JSON of what src/approval/payload.ts names; base64url without padding. */
+  signature?: string;
 }
 
 /** A decision as the holding session hands it to the call. */
 export interface SealedDecision extends Decision {
-  /** True where the approver's signature was checked. */
+  /** True where the signatures of all that count were checked. Whoever executes checks them again. */
   verified: boolean;
+  /** The decisions that count, the last one last; empty where no person decided. Arguments stand once, above. */
+  decisions: Decision[];
   /** Set where no person decided: why the session answered by itself. */
   code?: 'no_approver' | 'too_many_pending' | 'session_closed';
+}
+
+/** Decisions that together settle a request, as one: all approve the same, or the last one denies. */
+export function sealDecisions(decisions: readonly Decision[], verified: boolean): SealedDecision {
+  const last = decisions.at(-1);
+  if (!last) throw new TypeError('no decision to seal');
+  return { ...last, verified, decisions: decisions.map(({ arguments: _, ...rest }) => rest) };
+}
+
+/** The decisions in a sealed one, each as its approver sent it. */
+export const sealedDecisions = ({ decisions, arguments: edited }: SealedDecision): Decision[] =>
+  decisions.map((decision) => (edited ? { ...decision, arguments: edited } : decision));
+
+/** One step of the escalation while nobody decides: the people of the channel are reminded, or those of a role are asked. */
+export interface LadderStep {
+  /** Milliseconds since the request. */
+  afterMs: number;
+  kind: 'remind' | 'reassign';
+  /** Who is asked from then on, with `reassign`. */
+  role?: string;
+}
+
+/** What the people of a channel are told of a request. */
+export interface Notification {
+  channel: string;
+  request: ApprovalRequest;
+  kind: 'requested' | 'reminder' | 'reassigned';
+  /** Whose turn it is, with `reassigned`. */
+  role?: string;
+}
+
+/** Who was told, by kind of notifier, and who could not be. */
+export interface Notified {
+  told: string[];
+  failed: { type: string; reason: string }[];
+}
+
+/** A step that is due. */
+export interface Escalation {
+  session: string;
+  callId: string;
+  runId: string;
+  step: LadderStep;
 }
 
 /** What voids a request that waits. */
@@ -79,6 +132,28 @@ export interface ApprovalDetails {
   rule: string;
   reason: string;
   requestedAt: number;
+  /** For a command: what of it the digest covers besides its words. */
+  bound?: BoundCommand;
+  /** Approvers that have to agree. */
+  required: number;
+  /** Names of those who may decide, the first 50; empty where anybody may. */
+  approvers: string[];
+}
+
+/** What a shell command would run, found out when it was asked for and again when it runs. */
+export interface BoundCommand {
+  /** Programs by the name in the command, with their real paths. */
+  executables: { name: string; path: string }[];
+  /** Canonical path of the folder that it runs in. */
+  cwd: string;
+  /** `sha256:` over the environment that it is given. */
+  envHash: string;
+  /** Files of the workspace that it names as programs or scripts; it runs from copies with exactly this content. */
+  scripts: { path: string; sha256: string }[];
+  /** True where it runs more than what is bound here. */
+  partly: boolean;
+  /** What is not bound, one line each. */
+  unbound: string[];
 }
 
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
@@ -91,19 +166,27 @@ export function shortCode(digest: string): string {
   return code;
 }
 
+/** 64 bytes as base64url without padding. */
+const SIGNATURE = /^[A-Za-z0-9_-]{86}$/;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
 /** True for a decision in the form that sessions take; the contents are checked by activities. */
 export function isDecision(value: unknown): value is Decision {
   if (typeof value !== 'object' || value === null) return false;
-  const { session, callId, digest, decision, approver, reason, arguments: edited } = value as Record<string, unknown>;
+  const { session, callId, digest, decision, approver, reason, arguments: edited, at, override, signature } = value as Record<string, unknown>;
   return (
     isSessionId(session) &&
     isCallId(callId) &&
     typeof digest === 'string' &&
+    DIGEST.test(digest) &&
     (decision === 'approve' || decision === 'deny') &&
     typeof approver === 'string' &&
     approver.length > 0 &&
     approver.length <= 200 &&
     (reason === undefined || (typeof reason === 'string' && reason.length <= 4_000)) &&
-    (edited === undefined || isJsonObject(edited))
+    (edited === undefined || (decision === 'approve' && isJsonObject(edited))) &&
+    (at === undefined || (typeof at === 'number' && Number.isSafeInteger(at) && at >= 0)) &&
+    (override === undefined || override === true) &&
+    (signature === undefined || (typeof signature === 'string' && SIGNATURE.test(signature)))
   );
 }

@@ -48,6 +48,7 @@ export interface ExecuteInput extends CallInput {
 /** A request's binding and the decision on it. */
 export interface Approval {
   digest: string;
+  requestedAt: number;
   expiresAt: number;
   decision: SealedDecision;
 }

@@ -1,4 +1,5 @@
 /** How calls are judged and how they end. */
+import type { BoundCommand, LadderStep } from './approval.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { ErrorCode, ErrorKind } from './errors.ts';
 import type { Effect, Tier, ToolLimits } from './tool.ts';
@@ -125,16 +126,19 @@ export interface Plan {
 
 /** What preparation says of one attempt. */
 export type Prepared =
-  | { verdict: 'invalid'; error: CallError }
+  /** `correctionMs`: how long the call waits for other arguments. */
+  | { verdict: 'invalid'; error: CallError; correctionMs: number }
   | { verdict: 'deny'; judgement?: Judgement; error: CallError }
   | { verdict: 'ask'; judgement: Judgement; plan: Plan; ask: Ask }
   | { verdict: 'run'; judgement: Judgement; plan: Plan; result?: Execution };
 
 /** What is bound and shown when a person has to decide. */
 export interface Ask {
-  /** Digest over the exact content; see src/context/digest.ts. */
+  /** Digest over the exact content; see src/approval/digest.ts. */
   digest: string;
   runId: string;
+  /** Milliseconds since the epoch. */
+  requestedAt: number;
   /** Milliseconds since the epoch. */
   expiresAt: number;
   /** The arguments that would run, normalised. */
@@ -143,6 +147,14 @@ export interface Ask {
   fingerprint: string;
   workspace: string;
   agent: string;
+  /** For a command: what of it is bound besides its words. */
+  bound?: BoundCommand;
+  /** Approvers that have to agree. */
+  required: number;
+  /** Names of those who may decide, the first 50; empty where anybody may. */
+  approvers: string[];
+  /** What is done while nobody decides, in order of time. */
+  ladder: LadderStep[];
 }
 
 /** How one execution ended, as the activity reports it. */

@@ -136,14 +136,17 @@ test('a worker of a stranger that schedules our activity is refused', { timeout:
       session: 'authority',
       callId,
       runId: randomUUID(),
+      agent: 'default',
       tool: 'probe_elevated',
       fingerprint: 'sha256:0',
       arguments: args('rogue'),
       workspace: service.workspace,
+      requestedAt: Date.now(),
       expiresAt: Date.now() + 60_000,
     });
-    const decision = { session: 'authority', callId, digest, decision: 'approve' as const, approver: 'mallory', verified: true };
-    return { digest, expiresAt: Date.now() + 60_000, decision };
+    const decision = { session: 'authority', callId, digest, decision: 'approve' as const, approver: 'mallory' };
+    const sealed = { ...decision, verified: true, decisions: [decision] };
+    return { digest, requestedAt: Date.now(), expiresAt: Date.now() + 60_000, decision: sealed };
   };
   const attempt = (type: string, workflowId: string, tool: string, approval?: Approval): Promise<unknown> =>
     workflows().execute(type, {

@@ -14,19 +14,25 @@ export interface ProcessesOptions {
   root: string;
   protection: Protection;
   signal: AbortSignal;
+  /** Copies of approved scripts, to show in the sandbox. */
+  sealed?: readonly { path: string; inside: string }[];
 }
 
 /** What models write is bash more often than not. */
 const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
 /** In bubblewrap. Everything that a command started is gone when `run` returns, and when this process dies. */
-export function sandboxProcesses({ root, protection, signal }: ProcessesOptions, options: SandboxOptions): Processes {
+export function sandboxProcesses(
+  { root, protection, signal, sealed = [] }: ProcessesOptions,
+  options: SandboxOptions,
+): Processes {
   return {
     async run({ command, cwd = '.', env, timeoutMs }) {
       const requested = requestedEnvironment(env);
       const folder = await workingFolderOf(cwd, root, protection);
       const absent = absentPaths(root, protection);
-      const sandboxed = { root, protection, argv: [SHELL, '-c', command], cwd: folder, env: requested, writable: true };
+      const argv = [SHELL, '-c', command];
+      const sandboxed = { root, protection, argv, cwd: folder, env: requested, writable: true, files: sealed };
       try {
         return await withSandbox(sandboxed, options, (plan) =>
           runProcess({ ...plan, end: endSandbox }, timeoutMs, signal),

@@ -1,0 +1,60 @@
+/** Who may decide: approvers as the configuration lists them, and what each may approve. */
+import { type Groups, nameList } from '../policy/names.ts';
+import type { ToolFacts } from '../policy/types.ts';
+import { TIERS, type Tier } from '../protocol/tool.ts';
+
+export interface Approver {
+  name: string;
+  /** `ed25519:<base64>`. */
+  publicKey?: string;
+  roles?: readonly string[];
+  /** Tiers (each with those below it), tools and groups, `agent:NAME`; one of each sort that is given must fit. All where absent. */
+  may?: readonly string[];
+  /** Last day (UTC) or moment: `2027-01-31`, `2027-01-31T12:00Z`. */
+  until?: string;
+}
+
+/** The role that may stand in for a quorum. */
+export const EMERGENCY = 'emergency';
+
+/** What is asked, as far as it matters for who may decide on it. */
+export interface Asked {
+  tool: ToolFacts;
+  tier: Tier;
+  agent: string;
+  /** The configuration's own groups. */
+  groups?: Groups;
+}
+
+export function mayDecide({ may }: Approver, { tool, tier, agent, groups }: Asked): boolean {
+  if (may === undefined) return true;
+  const tiers = may.filter(isTier);
+  const agents = may.filter((entry) => entry.startsWith('agent:'));
+  const tools = may.filter((entry) => !isTier(entry) && !entry.startsWith('agent:'));
+  if (tiers.length + agents.length + tools.length === 0) return false;
+  return (
+    (tiers.length === 0 || tiers.some((upTo) => TIERS.indexOf(tier) <= TIERS.indexOf(upTo))) &&
+    (agents.length === 0 || agents.includes(`agent:${agent}`)) &&
+    (tools.length === 0 || nameList(tools, groups).permits(tool) !== undefined)
+  );
+}
+
+const isTier = (text: string): text is Tier => (TIERS as readonly string[]).includes(text);
+
+/** Past the last moment of `until`. What can't be read as a time has passed. */
+export function hasEnded({ until }: Approver, now: number): boolean {
+  if (until === undefined) return false;
+  const end = /T/.test(until) ? Date.parse(until) : Date.parse(`${until}T23:59:59.999Z`);
+  return !(now <= end);
+}
+
+/** Names that people would take for one another, folded to one: width and style variants, case, invisible characters and spaces. */
+export const foldedName = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\p{Cf}\p{Cc}\p{Mn}\s]+/gu, '');
+
+/** The approver of exactly this name. */
+export const approverNamed = (approvers: readonly Approver[], name: string): Approver | undefined =>
+  approvers.find((approver) => approver.name === name);
