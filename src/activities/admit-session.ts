@@ -5,14 +5,15 @@ import { sessionWorkflowId } from '../protocol/ids.ts';
 import type { OpenedAnswer, SessionFacts } from '../protocol/session.ts';
 import type { Dependencies } from './dependencies.ts';
 
-export async function admitSession({ sessions }: Dependencies, facts: SessionFacts): Promise<OpenedAnswer> {
+export async function admitSession({ sessions, settings }: Dependencies, facts: SessionFacts): Promise<OpenedAnswer> {
   const own = activityInfo().workflowExecution?.workflowId;
   if (own !== sessionWorkflowId(facts.id)) {
     return { opened: false, code: 'session_not_found', message: 'This workflow is not the session that it names.' };
   }
   try {
     const { facts: believed } = await sessions.read(facts.id, { fresh: true });
-    return { opened: true, facts: believed };
+    const { pendingRequests, sessionDepth, sessionChildren } = settings().config.limits;
+    return { opened: true, facts: believed, limits: { pendingRequests, sessionDepth, sessionChildren } };
   } catch (error) {
     if (!isCountersignError(error)) throw error;
     return { opened: false, code: error.code, message: error.message };

@@ -1,17 +1,20 @@
 /** The only door to the world. Workflows know these by type alone. */
-import type { ApprovalRequest, Decision, DecisionAnswer } from '../protocol/approval.ts';
+import type { Decision, DecisionAnswer, Notification, Notified } from '../protocol/approval.ts';
 import type { ExecuteInput, PrepareInput } from '../protocol/call.ts';
 import type { Execution, Prepared } from '../protocol/outcome.ts';
 import type { OpenedAnswer, SessionFacts } from '../protocol/session.ts';
 import { admitSession } from './admit-session.ts';
-import { checkDecision } from './check-decision.ts';
+import { type DecisionToCheck, checkDecision } from './check-decision.ts';
 import type { Dependencies } from './dependencies.ts';
 import { endCalls } from './end-calls.ts';
 import { executeTool } from './execute-tool.ts';
 import { notifyApprover } from './notify-approver.ts';
 import { prepareCall } from './prepare-call.ts';
 
-export type DecisionCheck = { ok: true; verified: boolean } | { ok: false; answer: DecisionAnswer };
+/** `complete`: the request is settled by `decisions`; otherwise more approvers have to agree, and `decisions` are those that count so far. */
+export type DecisionCheck =
+  | { ok: true; complete: boolean; verified: boolean; decisions: Decision[]; message?: string }
+  | { ok: false; answer: DecisionAnswer };
 
 /** What workflows may call. */
 export interface Activities {
@@ -21,12 +24,12 @@ export interface Activities {
   executeTool(input: ExecuteInput): Promise<Execution>;
   /** Local: whether this worker's configuration allows such a session. */
   admitSession(facts: SessionFacts): Promise<OpenedAnswer>;
-  /** Local: whether a decision may be taken: edited arguments are valid and allowed. */
-  checkDecision(input: { request: ApprovalRequest; decision: Decision }): Promise<DecisionCheck>;
+  /** Local: whether a decision may be taken: it is signed as required, and edited arguments are valid and allowed. */
+  checkDecision(input: DecisionToCheck): Promise<DecisionCheck>;
   /** Tells the calls of a closing session to end; returns how many there were. */
   endCalls(session: string): Promise<number>;
   /** Tells the people of a channel that a request waits. */
-  notifyApprover(input: { channel: string; request: ApprovalRequest }): Promise<void>;
+  notifyApprover(input: Notification): Promise<Notified>;
 }
 
 export function createActivities(dependencies: Dependencies): Activities {

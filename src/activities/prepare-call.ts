@@ -1,12 +1,14 @@
 /** Says what becomes of one attempt. It changes nothing; a quick read that may run is run here, in the same workflow task. */
 import { cancellationSignal } from '@temporalio/activity';
+import { type Asked, hasEnded, mayDecide } from '../approval/approvers.ts';
 import { approvalDigest } from '../approval/digest.ts';
+import { requiredFor } from '../approval/quorum.ts';
 import type { PrepareInput } from '../protocol/call.ts';
 import { isCountersignError } from '../protocol/errors.ts';
-import { LIMITS } from '../protocol/limits.ts';
-import type { Ask, Execution, Plan, Prepared } from '../protocol/outcome.ts';
+import type { Ask, CallError, Execution, Plan, Prepared } from '../protocol/outcome.ts';
 import { fingerprint } from '../tools/catalogue.ts';
 import type { Tool } from '../tools/define-tool.ts';
+import { bindCall } from './bind-call.ts';
 import { type Caller, caller } from './caller.ts';
 import type { Dependencies } from './dependencies.ts';
 import { toCallError } from './failure.ts';
@@ -19,31 +21,34 @@ export async function prepareCall(dependencies: Dependencies, input: PrepareInpu
     const from = caller();
     const session = await dependencies.sessions.read(from.session, { fresh: false });
     const judged = await judgeCall(dependencies, session, input);
-    if (!judged.ok) return refused(judged.error);
+    if (!judged.ok) return refused(dependencies, judged.error);
     return await act(dependencies, from, session, judged);
   } catch (error) {
     // What is not an error of ours is the surroundings' (the server away): the workflow prepares again.
     if (!isCountersignError(error)) throw error;
-    return refused(toCallError(error));
+    return refused(dependencies, toCallError(error));
   }
 }
 
 /** Only the caller can mend a ValidationError; the rest is final. */
-const refused = (error: ReturnType<typeof toCallError>): Prepared =>
-  error.kind === 'ValidationError' ? { verdict: 'invalid', error } : { verdict: 'deny', error };
+function refused({ settings }: Dependencies, error: CallError): Prepared {
+  if (error.kind !== 'ValidationError') return { verdict: 'deny', error };
+  return { verdict: 'invalid', error, correctionMs: settings().config.limits.correctionMs };
+}
 
 async function act(
   dependencies: Dependencies,
   from: Caller,
   session: KnownSession,
-  { tool, arguments: args, judgement }: Extract<Judged, { ok: true }>,
+  judged: Extract<Judged, { ok: true }>,
 ): Promise<Prepared> {
+  const { tool, arguments: args, judgement } = judged;
   const plan: Plan = { effect: tool.effect, limits: tool.limits };
   switch (judgement.verdict) {
     case 'deny':
       return { verdict: 'deny', judgement, error: denial(judgement) };
     case 'ask':
-      return { verdict: 'ask', judgement, plan, ask: ask(dependencies, from, session, tool, args) };
+      return { verdict: 'ask', judgement, plan, ask: await ask(dependencies, from, session, judged) };
     case 'run': {
       const result = await runQuick(dependencies, from, session, tool, args, judgement);
       return { verdict: 'run', judgement, plan, ...(result && { result }) };
@@ -51,17 +56,42 @@ async function act(
   }
 }
 
-function ask(
-  { settings }: Dependencies,
+/** With `onTimeout: wait` a request waits this long; waiting always ends. */
+const WAIT_MS = 30 * 86_400_000;
+
+/** Who may decide is told to the waiting call's page and listings, so not without end. */
+const NAMES_SHOWN = 50;
+
+async function ask(
+  dependencies: Dependencies,
   { session, callId, runId }: Caller,
-  { facts }: KnownSession,
-  tool: Tool,
-  args: PrepareInput['arguments'],
-): Ask {
-  const { workspace, agent } = facts;
-  const expiresAt = Date.now() + (settings().config.approvals?.timeoutMs ?? LIMITS.approvalMs);
-  const content = { runId, expiresAt, arguments: args, fingerprint: fingerprint(tool), workspace };
-  return { digest: approvalDigest({ session, callId, tool: tool.name, ...content }), agent, ...content };
+  known: KnownSession,
+  judged: Extract<Judged, { ok: true }>,
+): Promise<Ask> {
+  const { facts } = known;
+  const { tool, judgement } = judged;
+  const { approvals, groups } = dependencies.settings().config;
+  const bound = (await bindCall(dependencies, known, judged))?.bound;
+  const requestedAt = Date.now();
+  const content = {
+    runId,
+    agent: facts.agent,
+    requestedAt,
+    expiresAt: requestedAt + (approvals.onTimeout === 'wait' ? WAIT_MS : approvals.timeoutMs),
+    arguments: judged.arguments,
+    fingerprint: fingerprint(tool),
+    workspace: facts.workspace,
+    ...(bound && { bound }),
+  };
+  const asked: Asked = { tool, tier: judgement.tier, agent: facts.agent, ...(groups && { groups }) };
+  const able = approvals.approvers.filter((approver) => mayDecide(approver, asked) && !hasEnded(approver, requestedAt));
+  return {
+    digest: approvalDigest({ session, callId, tool: tool.name, ...content }),
+    ...content,
+    required: requiredFor(approvals, asked),
+    approvers: able.slice(0, NAMES_SHOWN).map(({ name }) => name),
+    ladder: approvals.ladder,
+  };
 }
 
 /** The outcome of a quick read, or undefined where it is none, may not start now, or took too long: it then runs as an ordinary activity. */

@@ -1,4 +1,5 @@
 /** The whole configuration, with every default filled in. */
+import type { LadderStep } from '../protocol/approval.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import { DEFAULT_SHELL, type ShellSettings } from '../policy/settings.ts';
 import type { ConfigFile } from './schema.ts';
@@ -25,6 +26,9 @@ export interface Config extends Omit<
     approvers: ApproverConfig[];
     required: number;
     requiredFor: Record<string, number>;
+    onTimeout: 'deny' | 'wait';
+    /** In order of time. */
+    ladder: LadderStep[];
   };
   limits: Limits;
 }
@@ -47,7 +51,7 @@ export const DEFAULT_LIMITS: Limits = {
 };
 
 export function withDefaults(file: ConfigFile): Config {
-  const { timeout, timeoutMs, signatures, approvers, required, requiredFor } = file.approvals ?? {};
+  const { timeout, timeoutMs, signatures, approvers, required, requiredFor, onTimeout, ladder } = file.approvals ?? {};
   return {
     ...file,
     workspaces: file.workspaces ?? [],
@@ -66,10 +70,17 @@ export function withDefaults(file: ConfigFile): Config {
       approvers: approvers ?? [],
       required: required ?? 1,
       requiredFor: requiredFor ?? {},
+      onTimeout: onTimeout ?? 'deny',
+      ladder: (ladder ?? []).map(stepOf).toSorted((a, b) => a.afterMs - b.afterMs),
     },
     limits: { ...DEFAULT_LIMITS, ...file.limits },
   };
 }
+
+const stepOf = (step: NonNullable<Given<'approvals'>['ladder']>[number]): LadderStep =>
+  'remind' in step
+    ? { afterMs: durationMs(step.after), kind: 'remind' }
+    : { afterMs: durationMs(step.after), kind: 'reassign', role: step.reassign };
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -120,6 +120,14 @@ const approver = Type.Object(
   closed,
 );
 
+const ladderStep = Type.Union(
+  [
+    Type.Object({ after: duration('Time since the request'), remind: Type.Literal(true) }, closed),
+    Type.Object({ after: duration('Time since the request'), reassign: Type.String({ minLength: 1, maxLength: 64 }) }, closed),
+  ],
+  { description: 'Reminds the people of the channel, or asks the approvers of a role.' },
+);
+
 const approvals = Type.Object(
   {
     timeout: Optional(duration('How long a request waits')),
@@ -132,6 +140,14 @@ const approvals = Type.Object(
         maxItems: 1_000,
         description: 'Who may decide; anybody where absent and signatures are optional.',
       }),
+    ),
+    onTimeout: Optional(
+      Type.Enum(['deny', 'wait'], {
+        description: 'What becomes of a request that nobody decides in time: it expires, or waits on, 30 days at most. Default: deny.',
+      }),
+    ),
+    ladder: Optional(
+      Type.Array(ladderStep, { maxItems: 10, description: 'What is done while nobody decides, in order of time.' }),
     ),
     required: Optional(whole('Approvers that have to agree. Default: 1.', 1, 10)),
     requiredFor: Optional(

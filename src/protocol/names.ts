@@ -42,6 +42,8 @@ export const SESSION_MESSAGE = {
   requestApproval: 'requestApproval',
   /** Signal: a request is void. */
   withdrawApproval: 'withdrawApproval',
+  /** Signal: a request that nobody has decided is to be brought up again. */
+  escalate: 'escalate',
   /** Signal: something to tell the session's people. */
   notify: 'notify',
   /** Signal from a child session: it is over. */

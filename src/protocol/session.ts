@@ -50,7 +50,7 @@ export interface SessionView extends SessionFacts {
 /** Something a session is told for its people: a call given up as invalid, a child gone wrong. */
 export interface SessionNotice {
   at: number;
-  kind: 'call_invalid' | 'child_ended' | 'child_failed' | 'notify_failed';
+  kind: 'call_invalid' | 'child_ended' | 'child_failed' | 'notify_failed' | 'bad_signature';
   session: string;
   callId?: string;
   text: string;
@@ -58,8 +58,15 @@ export interface SessionNotice {
 
 /** What `opened` answers. */
 export type OpenedAnswer =
-  | { opened: true; facts: SessionFacts }
+  | { opened: true; facts: SessionFacts; limits: SessionLimits }
   | { opened: false; code: ErrorCode; message: string };
+
+/** Of the worker's configuration, what a session keeps to. */
+export interface SessionLimits {
+  pendingRequests: number;
+  sessionDepth: number;
+  sessionChildren: number;
+}
 
 /** What a child session is opened with; the rest it has from its parent. */
 export interface ChildRequest {

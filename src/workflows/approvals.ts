@@ -11,9 +11,15 @@ export interface Decided {
   edit?: number;
 }
 
+/** A request that waits, with the decisions that count so far where several approvers have to agree. */
+export interface WaitingRequest {
+  request: ApprovalRequest;
+  collected: Decision[];
+}
+
 /** Requests that wait and decisions taken, by {@link approvalKey}, oldest first. Plain data: it is carried over continue-as-new. */
 export interface Approvals {
-  pending: Record<string, ApprovalRequest>;
+  pending: Record<string, WaitingRequest>;
   decided: Record<string, Decided>;
 }
 
@@ -22,36 +28,36 @@ export const noApprovals = (): Approvals => ({ pending: {}, decided: {} });
 export const approvalKey = ({ session, callId }: { session: string; callId: string }): string => `${session}/${callId}`;
 
 /** Takes a request in; false where the session holds as many as it may. Requests past their expiry make room. */
-export function addRequest(approvals: Approvals, request: ApprovalRequest, now: number): boolean {
+export function addRequest(approvals: Approvals, request: ApprovalRequest, now: number, limit: number): boolean {
   const key = approvalKey(request);
-  if (!(key in approvals.pending) && Object.keys(approvals.pending).length >= LIMITS.pendingRequests) {
-    dropWhere(approvals.pending, (waiting) => waiting.expiresAt < now);
-    if (Object.keys(approvals.pending).length >= LIMITS.pendingRequests) return false;
+  if (!(key in approvals.pending) && Object.keys(approvals.pending).length >= limit) {
+    dropWhere(approvals.pending, ({ request: { expiresAt } }) => expiresAt < now);
+    if (Object.keys(approvals.pending).length >= limit) return false;
   }
-  approvals.pending[key] = request;
+  approvals.pending[key] = { request, collected: [] };
   return true;
 }
 
 /** Removes the request of that very run. */
 export function withdraw(approvals: Approvals, withdrawal: Withdrawal): void {
   const key = approvalKey(withdrawal);
-  if (approvals.pending[key]?.runId === withdrawal.runId) delete approvals.pending[key];
+  if (approvals.pending[key]?.request.runId === withdrawal.runId) delete approvals.pending[key];
 }
 
 /** Removes what waits below a child session that has ended. */
 export function withdrawRoute(approvals: Approvals, session: string): void {
-  dropWhere(approvals.pending, (waiting) => waiting.route.includes(session));
+  dropWhere(approvals.pending, ({ request }) => request.route.includes(session));
 }
 
 /** Either the answer, or the request that the decision is for. */
 export function matchDecision(
   approvals: Approvals,
   decision: Decision,
-): { answer: DecisionAnswer } | { request: ApprovalRequest } {
+): { answer: DecisionAnswer } | { waiting: WaitingRequest } {
   const key = approvalKey(decision);
-  const request = approvals.pending[key];
-  if (request) {
-    if (request.digest === decision.digest) return { request };
+  const waiting = approvals.pending[key];
+  if (waiting) {
+    if (waiting.request.digest === decision.digest) return { waiting };
     const message = 'What waits is not what you decided on: look at it again (countersign show) and decide anew.';
     return { answer: { answer: 'digest_mismatch', message } };
   }
@@ -86,9 +92,9 @@ export function refuse(request: ApprovalRequest, code: 'no_approver' | 'too_many
   const reason =
     code === 'no_approver'
       ? 'This call needs a person, and no open session above it has a channel to one.'
-      : `The main session holds ${LIMITS.pendingRequests} requests already. Decide some, then call again.`;
+      : 'The main session holds as many requests as it may. Decide some, then call again.';
   const { session, callId, digest } = request;
-  return { session, callId, digest, decision: 'deny', approver: 'countersign', verified: false, code, reason };
+  return { session, callId, digest, decision: 'deny', approver: 'countersign', verified: false, decisions: [], code, reason };
 }
 
 /** 32-bit FNV-1a of the edited arguments, enough to tell a repeat from another edit; nothing is secured by it. */

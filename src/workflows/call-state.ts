@@ -11,7 +11,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ApprovalDetails, ApprovalRequest, SealedDecision } from '../protocol/approval.ts';
+import type { ApprovalDetails, ApprovalRequest, LadderStep, SealedDecision } from '../protocol/approval.ts';
 import { shortCode } from '../protocol/approval.ts';
 import {
   type AmendAnswer,
@@ -26,7 +26,7 @@ import type { JsonObject } from '../protocol/json.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import type { ApprovalRecord, CallError, Outcome, OutcomeStatus, Prepared } from '../protocol/outcome.ts';
-import { notifySignal, requestApprovalSignal, withdrawApprovalSignal } from './messages.ts';
+import { escalateSignal, notifySignal, requestApprovalSignal, withdrawApprovalSignal } from './messages.ts';
 import { signalIfThere } from './external.ts';
 
 type Asked = Extract<Prepared, { verdict: 'ask' }>;
@@ -90,7 +90,7 @@ export class CallState {
 
   approvalDetails(): ApprovalDetails | null {
     if (this.#waiting?.for !== 'approval' || !this.#asked) return null;
-    const { prepared, request, since } = this.#asked;
+    const { prepared, request } = this.#asked;
     const { ask, judgement } = prepared;
     return {
       request,
@@ -102,18 +102,21 @@ export class CallState {
       tierReasons: judgement.tierReasons ?? [],
       rule: judgement.rule,
       reason: judgement.reason,
-      requestedAt: since,
+      requestedAt: ask.requestedAt,
+      ...(ask.bound && { bound: ask.bound }),
+      required: ask.required,
+      approvers: ask.approvers,
     };
   }
 
   // ── waiting ───────────────────────────────────────────────────────────────
 
-  awaitCorrection(error: CallError): void {
+  awaitCorrection(error: CallError, correctionMs: number): void {
     const since = Date.now();
     this.#wait({
       for: 'correction',
       since,
-      until: since + LIMITS.correctionMs,
+      until: since + correctionMs,
       tool: this.tool,
       attempt: this.attempt,
       error,
@@ -142,6 +145,7 @@ export class CallState {
       tool: this.tool,
       digest: ask.digest,
       tier: judgement.tier,
+      requestedAt: ask.requestedAt,
       expiresAt: ask.expiresAt,
       route: [],
     };
@@ -149,6 +153,13 @@ export class CallState {
     this.#wait({ for: 'approval', since, tool: this.tool, request });
     this.note(approvalNote(request, judgement.reason));
     return signalIfThere(this.#session(name), requestApprovalSignal, request);
+  }
+
+  /** Brings the request up again with the people above. */
+  async escalate(step: LadderStep): Promise<void> {
+    if (!this.#name || !this.#asked) return;
+    const { session, callId, runId } = this.#asked.request;
+    await signalIfThere(this.#session(this.#name), escalateSignal, { session, callId, runId, step });
   }
 
   /** What was waited for has come or is void. */

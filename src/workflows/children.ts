@@ -2,22 +2,26 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { isSessionId, sessionWorkflowId } from '../protocol/ids.ts';
-import { LIMITS } from '../protocol/limits.ts';
 import { SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
 import type { SessionInput } from './session-state.ts';
-import { type ChildAnswer, type ChildRequest, SESSION_MEMO, type SessionFacts } from '../protocol/session.ts';
+import { type ChildAnswer, type ChildRequest, SESSION_MEMO, type SessionFacts, type SessionLimits } from '../protocol/session.ts';
 
 type Refusal = Extract<ChildAnswer, { opened: false }>;
 
 /** The facts of a child, or why there may be none: pure. The worker checks them again when the child is admitted. */
-export function childFacts(parent: SessionFacts, siblings: number, child: ChildRequest): SessionFacts | Refusal {
+export function childFacts(
+  parent: SessionFacts,
+  siblings: number,
+  child: ChildRequest,
+  limits: SessionLimits,
+): SessionFacts | Refusal {
   if (!isSessionId(child.id)) return refuse('invalid_id', 'A session id is 1 to 64 of A-Z a-z 0-9 . _ -');
   if (parent.kind === 'worker') return refuse('session_limit', 'A worker session has no children.');
-  if (parent.depth >= LIMITS.sessionDepth) {
-    return refuse('session_limit', `Sessions go ${LIMITS.sessionDepth} deep below main; open this one higher up.`);
+  if (parent.depth >= limits.sessionDepth) {
+    return refuse('session_limit', `Sessions go ${limits.sessionDepth} deep below main; open this one higher up.`);
   }
-  if (siblings >= LIMITS.sessionChildren) {
-    return refuse('session_limit', `A session has at most ${LIMITS.sessionChildren} open children; close one first.`);
+  if (siblings >= limits.sessionChildren) {
+    return refuse('session_limit', `A session has at most ${limits.sessionChildren} open children; close one first.`);
   }
   const workspace = child.workspace ?? parent.workspace;
   if (workspace !== parent.workspace && !workspace.startsWith(`${parent.workspace}/`)) {

@@ -5,6 +5,7 @@ import type {
   ApprovalRequest,
   Decision,
   DecisionAnswer,
+  Escalation,
   SealedDecision,
   Withdrawal,
 } from '../protocol/approval.ts';
@@ -35,6 +36,7 @@ export const closeUpdate = defineUpdate<{ state: SessionState }, [string]>(SESSI
 export const closeSignal = defineSignal<[string]>(SESSION_MESSAGE.close);
 export const requestApprovalSignal = defineSignal<[ApprovalRequest]>(SESSION_MESSAGE.requestApproval);
 export const withdrawApprovalSignal = defineSignal<[Withdrawal]>(SESSION_MESSAGE.withdrawApproval);
+export const escalateSignal = defineSignal<[Escalation]>(SESSION_MESSAGE.escalate);
 export const notifySignal = defineSignal<[SessionNotice]>(SESSION_MESSAGE.notify);
 export const childEndedSignal = defineSignal<[ChildEnded]>(SESSION_MESSAGE.childEnded);
 export const viewQuery = defineQuery<SessionView>(SESSION_MESSAGE.view);

@@ -2,13 +2,14 @@
  * What a session knows, and its inbox. Handlers only put messages in; the loop in session.ts takes them out.
  * Everything under {@link Carried} is plain data and goes along when the session continues as new.
  */
-import type { ApprovalRequest, Decision, DecisionAnswer, Withdrawal } from '../protocol/approval.ts';
+import type { ApprovalRequest, Decision, DecisionAnswer, Escalation, Withdrawal } from '../protocol/approval.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import type {
   ChildAnswer,
   ChildEnded,
   ChildRequest,
   SessionFacts,
+  SessionLimits,
   SessionNotice,
   SessionState as State,
   SessionView,
@@ -19,6 +20,7 @@ import { type Approvals, noApprovals } from './approvals.ts';
 export type Message =
   | { kind: 'request'; request: ApprovalRequest }
   | { kind: 'withdraw'; withdrawal: Withdrawal }
+  | { kind: 'escalate'; escalation: Escalation }
   | { kind: 'decide'; decision: Decision; ticket?: number }
   | { kind: 'openChild'; child: ChildRequest; ticket?: number }
   | { kind: 'childEnded'; ended: ChildEnded }
@@ -31,6 +33,7 @@ export interface Carried {
   notices: SessionNotice[];
   inbox: Message[];
   continuedAsNew: number;
+  limits: SessionLimits;
 }
 
 export interface SessionInput {
@@ -52,6 +55,8 @@ export class Session {
   readonly notices: SessionNotice[];
   readonly continuedAsNew: number;
   inbox: Message[];
+  /** As the worker's configuration had them when the session was admitted. */
+  limits: SessionLimits;
   state: State = 'open';
   closeReason: string | undefined;
   /** Notifications under way. */
@@ -72,6 +77,7 @@ export class Session {
     this.notices = carried?.notices ?? [];
     this.inbox = carried?.inbox ?? [];
     this.continuedAsNew = carried?.continuedAsNew ?? 0;
+    this.limits = carried?.limits ?? LIMITS;
   }
 
   put(message: Message): void {
@@ -124,6 +130,7 @@ export class Session {
       notices: this.notices,
       inbox: this.inbox,
       continuedAsNew: this.continuedAsNew + 1,
+      limits: this.limits,
     };
   }
 }

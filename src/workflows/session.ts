@@ -19,8 +19,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { ApprovalRequest, Decision, DecisionAnswer, SealedDecision } from '../protocol/approval.ts';
-import { isDecision } from '../protocol/approval.ts';
+import type { ApprovalRequest, Decision, DecisionAnswer, Escalation, LadderStep, SealedDecision } from '../protocol/approval.ts';
+import { isDecision, sealDecisions } from '../protocol/approval.ts';
 import { callWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import { type OpenedAnswer, SESSION_MEMO, type SessionClosed, type SessionFacts } from '../protocol/session.ts';
@@ -34,6 +34,7 @@ import {
   decideSignal,
   decideUpdate,
   decisionSignal,
+  escalateSignal,
   notifySignal,
   openChildUpdate,
   openedUpdate,
@@ -62,13 +63,14 @@ const { notifyApprover } = proxyActivities<Activities>({
 export async function session(input: SessionInput): Promise<SessionClosed> {
   const facts = ownFacts();
   const self = new Session(facts, input);
-  let admission: OpenedAnswer | undefined = input.carried ? { opened: true, facts } : undefined;
+  let admission: OpenedAnswer | undefined = input.carried ? { opened: true, facts, limits: input.carried.limits } : undefined;
   listen(self, () => admission);
   // Cancelling a session in the Temporal UI means closing it; what it does on the way is not cut short.
   CancellationScope.current().cancelRequested.catch(() => self.close('cancelled'));
   return CancellationScope.nonCancellable(async () => {
     admission ??= await admitSession(facts);
     if (!admission.opened) return refused(self, admission);
+    self.limits = admission.limits;
     await loop(self);
     return end(self);
   });
@@ -89,6 +91,7 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
   });
   setHandler(requestApprovalSignal, (request) => self.put({ kind: 'request', request }));
   setHandler(withdrawApprovalSignal, (withdrawal) => self.put({ kind: 'withdraw', withdrawal }));
+  setHandler(escalateSignal, (escalation) => self.put({ kind: 'escalate', escalation }));
   setHandler(decideUpdate, (decision) => self.ask<DecisionAnswer>((ticket) => ({ kind: 'decide', decision, ticket })), {
     validator: (decision) => {
       if (isDecision(decision)) return;
@@ -105,7 +108,7 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
   setHandler(closeUpdate, (reason) => self.close(reason));
   setHandler(closeSignal, (reason) => void self.close(reason));
   setHandler(viewQuery, () => self.view());
-  setHandler(pendingQuery, () => Object.values(self.approvals.pending));
+  setHandler(pendingQuery, () => Object.values(self.approvals.pending).map(({ request }) => request));
 }
 
 /** A refused session leaves its id free for another try, as a failed run. */
@@ -148,6 +151,8 @@ function groupOf(message: Message): string {
       return approvalKey(message.request);
     case 'withdraw':
       return approvalKey(message.withdrawal);
+    case 'escalate':
+      return approvalKey(message.escalation);
     case 'decide':
       return approvalKey(message.decision);
     default:
@@ -166,10 +171,13 @@ async function act(self: Session, message: Message): Promise<void> {
     case 'withdraw':
       if (holds(self)) return withdraw(self.approvals, message.withdrawal);
       return void (await toParent(self, (parent) => signalIfThere(parent, withdrawApprovalSignal, message.withdrawal)));
+    case 'escalate':
+      if (holds(self)) return bringUp(self, message.escalation);
+      return void (await toParent(self, (parent) => signalIfThere(parent, escalateSignal, message.escalation)));
     case 'decide':
       return self.answer(message.ticket, await decide(self, message.decision));
     case 'openChild': {
-      const facts = childFacts(self.facts, self.children.size, message.child);
+      const facts = childFacts(self.facts, self.children.size, message.child, self.limits);
       const answer = 'opened' in facts ? facts : await startChildSession(facts, inherited(self.input));
       if (answer.opened) self.children.add(answer.facts.id);
       return self.answer(message.ticket, answer);
@@ -192,7 +200,7 @@ const holds = (self: Session): boolean => self.facts.channel !== null;
 /** Holds the request where a person can be reached, or passes it up; where neither can be, the call is told. */
 async function route(self: Session, request: ApprovalRequest): Promise<void> {
   if (holds(self)) {
-    if (!addRequest(self.approvals, request, Date.now())) {
+    if (!addRequest(self.approvals, request, Date.now(), self.limits.pendingRequests)) {
       return void (await tellCall(request, refuse(request, 'too_many_pending')));
     }
     return void notify(self, request);
@@ -202,27 +210,42 @@ async function route(self: Session, request: ApprovalRequest): Promise<void> {
 }
 
 /** Tells people in the background: a notifier that fails never holds up a request. */
-async function notify(self: Session, request: ApprovalRequest): Promise<void> {
+async function notify(self: Session, request: ApprovalRequest, step?: LadderStep): Promise<void> {
+  const { session: from, callId } = request;
+  const failed = (why: string): void =>
+    self.note({ at: Date.now(), kind: 'notify_failed', session: from, callId, text: `${why}; the request still waits.`.slice(0, 500) });
+  const kind = step === undefined ? 'requested' : step.kind === 'remind' ? 'reminder' : 'reassigned';
   self.notifying += 1;
   try {
-    await notifyApprover({ channel: self.facts.channel ?? '', request });
+    const role = step?.role === undefined ? {} : { role: step.role };
+    const notified = await notifyApprover({ channel: self.facts.channel ?? '', request, kind, ...role });
+    for (const { type, reason } of notified.failed) failed(`${type} could not be told: ${reason}`);
   } catch (error) {
-    const text = `Nobody could be notified of ${approvalKey(request)}: ${String(error)}; the request still waits.`;
-    const { session: from, callId } = request;
-    self.note({ at: Date.now(), kind: 'notify_failed', session: from, callId, text });
+    failed(`Nobody could be told: ${String(error)}`);
   } finally {
     self.notifying -= 1;
   }
+}
+
+/** A request that still waits is told of again; nothing else changes, whoever is asked. */
+function bringUp(self: Session, escalation: Escalation): void {
+  const waiting = self.approvals.pending[approvalKey(escalation)];
+  if (waiting?.request.runId === escalation.runId) void notify(self, waiting.request, escalation.step);
 }
 
 /** Answers `accepted` only once the call has the decision. */
 async function decide(self: Session, decision: Decision): Promise<DecisionAnswer> {
   const matched = matchDecision(self.approvals, decision);
   if ('answer' in matched) return matched.answer;
-  const { request } = matched;
-  const checked = await checkDecision({ request, decision });
-  if (!checked.ok) return checked.answer;
-  const sealed: SealedDecision = { ...decision, verified: checked.verified };
+  const { waiting } = matched;
+  const { request, collected } = waiting;
+  const checked = await checkDecision({ request, decision, collected });
+  if (!checked.ok) return recordRefusal(self, decision, checked.answer);
+  if (!checked.complete) {
+    waiting.collected = checked.decisions;
+    return { answer: 'accepted', message: `${checked.message ?? ''} The call waits for more.` };
+  }
+  const sealed = sealDecisions(checked.decisions, checked.verified);
   if (!(await tellCall(request, sealed))) {
     withdraw(self.approvals, request);
     return { answer: 'not_pending', message: 'The call has ended in the meantime.' };
@@ -230,6 +253,14 @@ async function decide(self: Session, decision: Decision): Promise<DecisionAnswer
   settle(self.approvals, sealed);
   const what = sealed.decision === 'approve' ? 'The call goes on.' : 'The call ends as denied.';
   return { answer: 'accepted', message: what };
+}
+
+/** A bad signature leaves the request waiting, and stands in the session's notices. */
+function recordRefusal(self: Session, { session: from, callId, approver }: Decision, answer: DecisionAnswer): DecisionAnswer {
+  if (answer.answer !== 'bad_signature') return answer;
+  const text = `A decision in the name of ${approver} was refused: ${answer.message}`.slice(0, 500);
+  self.note({ at: Date.now(), kind: 'bad_signature', session: from, callId, text });
+  return answer;
 }
 
 const tellCall = (request: ApprovalRequest, decision: SealedDecision): Promise<boolean> =>

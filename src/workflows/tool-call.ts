@@ -25,7 +25,7 @@ import type { SealedDecision } from '../protocol/approval.ts';
 import type { Approval, CallInput, ExecuteInput } from '../protocol/call.ts';
 import { type ErrorCode, callError } from '../protocol/errors.ts';
 import { LIMITS } from '../protocol/limits.ts';
-import type { CallError, Execution, Outcome, Plan, Prepared } from '../protocol/outcome.ts';
+import type { Ask, CallError, Execution, Outcome, Plan, Prepared } from '../protocol/outcome.ts';
 import { HELD_BACKOFF, PREPARE_BACKOFF, backoffBefore } from './backoff.ts';
 import { CallState } from './call-state.ts';
 import { amendUpdate, approvalQuery, decisionSignal, sessionClosingSignal, settleUpdate } from './messages.ts';
@@ -62,7 +62,7 @@ async function story(call: CallState): Promise<Outcome> {
     switch (prepared.verdict) {
       case 'invalid':
         if (call.attempt === LIMITS.attempts) return giveUp(call, prepared.error);
-        if (await corrected(call, prepared.error)) continue;
+        if (await corrected(call, prepared)) continue;
         return giveUp(call, correctionExpired(prepared.error));
       case 'deny':
         return call.outcome('denied', { error: prepared.error });
@@ -95,9 +95,9 @@ async function prepare(call: CallState): Promise<Prepared | { verdict: 'failed';
 }
 
 /** True once other arguments have come. */
-async function corrected(call: CallState, error: CallError): Promise<boolean> {
-  call.awaitCorrection(error);
-  const came = await condition(() => call.corrected || call.sessionClosed, LIMITS.correctionMs, {
+async function corrected(call: CallState, { error, correctionMs }: Extract<Prepared, { verdict: 'invalid' }>): Promise<boolean> {
+  call.awaitCorrection(error, correctionMs);
+  const came = await condition(() => call.corrected || call.sessionClosed, correctionMs, {
     summary: 'correction expires',
   });
   call.resume();
@@ -121,15 +121,11 @@ async function decided(call: CallState, prepared: Extract<Prepared, { verdict: '
     const message = `${judgement.reason} The session to ask is closed.`;
     return call.outcome('denied', { error: callError('no_approver', message) });
   }
-  const answered = await condition(
-    () => call.decision !== undefined || call.sessionClosed,
-    Math.max(1, ask.expiresAt - Date.now()),
-    { summary: 'approval expires' },
-  );
+  const answered = await answer(call, ask);
   call.resume();
   const decision = call.decision;
   if (decision?.decision === 'approve') {
-    return execute(call, prepared.plan, { digest: ask.digest, expiresAt: ask.expiresAt, decision });
+    return execute(call, prepared.plan, { digest: ask.digest, requestedAt: ask.requestedAt, expiresAt: ask.expiresAt, decision });
   }
   if (decision) return call.outcome('denied', { error: refusal(decision) });
   await call.withdraw();
@@ -137,6 +133,18 @@ async function decided(call: CallState, prepared: Extract<Prepared, { verdict: '
   if (answered) throw new Error('unreachable: an answer without a decision');
   const message = 'Nobody decided in time. Nothing ran. Ask a person before you try again.';
   return call.outcome('expired', { error: callError('approval_expired', message) });
+}
+
+/** False when nobody has decided by the expiry. Until then the ladder's steps are taken, each at its time. */
+async function answer(call: CallState, { requestedAt, expiresAt, ladder }: Ask): Promise<boolean> {
+  const over = (): boolean => call.decision !== undefined || call.sessionClosed;
+  const steps = ladder.filter(({ afterMs }) => requestedAt + afterMs < expiresAt);
+  for (const step of steps) {
+    const wait = Math.max(1, requestedAt + step.afterMs - Date.now());
+    if (await condition(over, wait, { summary: step.kind === 'remind' ? 'remind' : `ask ${step.role ?? 'others'}` })) return true;
+    await call.escalate(step);
+  }
+  return condition(over, Math.max(1, expiresAt - Date.now()), { summary: 'approval expires' });
 }
 
 function refusal(decision: SealedDecision): CallError {

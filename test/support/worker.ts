@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { Countersign } from '../../src/client/index.ts';
 import { parseConfig } from '../../src/config/index.ts';
 
+import type { Notification } from '../../src/protocol/approval.ts';
 import { createWorker, type CountersignWorker } from '../../src/server/worker.ts';
 import { builtInTools } from '../../src/tools/index.ts';
 import { probeTools } from './probe-tools.ts';
@@ -20,6 +21,8 @@ export interface TestService extends AsyncDisposable {
   log: string;
   stateDir: string;
   folder: string;
+  /** What the log was told of requests for approval. */
+  told: Notification[];
   /** Replaces the configuration from the next call on. */
   configure(text: string): void;
 }
@@ -44,6 +47,14 @@ function installRuntime(): void {
   Runtime.install({ logger, shutdownSignals: [] });
 }
 
+/** The log notifier's lines are the ones that name a kind of notification. */
+function hear(told: Notification[], line: string): void {
+  const { kind, role, channel, session, callId } = JSON.parse(line) as Record<string, string>;
+  if (kind === undefined || channel === undefined) return;
+  const request = { session, callId } as Notification['request'];
+  told.push({ channel, request, kind: kind as Notification['kind'], ...(role !== undefined && { role }) });
+}
+
 export async function testFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'countersign-e2e-')));
   await mkdir(join(folder, 'workspace'));
@@ -59,6 +70,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
   const stateDir = join(folder, 'state');
   let loaded = parseConfig(options.config ?? '{}', 'test.jsonc');
   const connection = await NativeConnection.connect({ address: options.address });
+  const told: Notification[] = [];
   const worker = await createWorker({
     connection,
     namespace: 'default',
@@ -68,7 +80,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     protectedPaths: [],
     stateDir,
     tools: [...builtInTools, ...probeTools],
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'warn', base: null, timestamp: false }, { write: (line: string) => hear(told, line) }),
   });
   const work = worker.run();
   const countersign = await Countersign.connect<Record<string, unknown>>({ worker });
@@ -79,6 +91,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     stateDir,
     folder,
     log: join(folder, 'marks'),
+    told,
     configure: (text) => void (loaded = parseConfig(text, 'test.jsonc')),
     [Symbol.asyncDispose]: async () => {
       worker.shutdown();

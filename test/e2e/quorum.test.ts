@@ -1,0 +1,93 @@
+/** Several approvers, the ladder, and requests that outlast their timeout, on a real server. */
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { SessionHandle } from '../../src/client/index.ts';
+import { eventNames } from '../support/history.ts';
+import { marks } from '../support/probe-tools.ts';
+import { type TestService, startTestService } from '../support/worker.ts';
+
+const address = inject('temporalAddress');
+let service: TestService;
+let session: SessionHandle<Record<string, unknown>>;
+
+beforeAll(async () => {
+  service = await startTestService({ address, taskQueue: 'quorum' });
+  session = await service.countersign.openSession({ id: 'quorum', workspace: service.workspace });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const args = (mark: string) => ({ log: service.log, mark });
+
+async function asked(callId: string, config: string) {
+  service.configure(config);
+  const call = await session.start('probe_elevated', args(callId), { callId });
+  expect(await call.settled()).toMatchObject({ state: 'waiting', waiting: { for: 'approval' } });
+  return call;
+}
+
+const TWO = '{"approvals":{"required":2}}';
+
+test('two distinct approvers have to agree', async () => {
+  const call = await asked('two', TWO);
+  const { approvals } = service.countersign;
+  const first = await approvals.approve(call.id, { approver: 'ada' });
+  expect(first.answer).toBe('accepted');
+  expect(first.message).toContain('1 of 2');
+  expect((await approvals.approve(call.id, { approver: 'ada' })).message).toContain('1 of 2');
+  expect(await marks(service.log, 'begin two')).toBe(0);
+  expect(await approvals.approve(call.id, { approver: 'bob' })).toMatchObject({ answer: 'accepted', message: 'The call goes on.' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed' });
+  expect(await marks(service.log, 'begin two')).toBe(1);
+});
+
+test('one denial denies, whoever agreed before', async () => {
+  const call = await asked('two-denied', TWO);
+  await service.countersign.approvals.approve(call.id, { approver: 'ada' });
+  await service.countersign.approvals.deny(call.id, { approver: 'bob', reason: 'too risky' });
+  const outcome = await call.outcome();
+  expect(outcome).toMatchObject({ status: 'denied', error: { code: 'approval_denied' } });
+  expect(outcome.error?.message).toContain('too risky');
+});
+
+test('an edit starts the count again', async () => {
+  const call = await asked('two-edited', TWO);
+  const { approvals } = service.countersign;
+  await approvals.approve(call.id, { approver: 'ada' });
+  expect((await approvals.approve(call.id, { approver: 'bob', arguments: args('two-edit') })).message).toContain('1 of 2');
+  expect(await approvals.approve(call.id, { approver: 'ada', arguments: args('two-edit') })).toMatchObject({ answer: 'accepted' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed', output: { ran: 'two-edit' }, approval: { edited: true } });
+  expect(await marks(service.log, 'begin two-edited')).toBe(0);
+});
+
+test('the ladder: people are reminded, then others are asked, then the request expires', async () => {
+  const config = '{"approvals":{"timeout":"3s","ladder":[{"after":"1s","reassign":"lead"},{"after":"500ms","remind":true}]}}';
+  const call = await asked('ladder', config);
+  expect(await call.outcome()).toMatchObject({ status: 'expired' });
+  const events = await eventNames(service.countersign.temporal, call.id);
+  expect(events.filter((name) => name === 'timerFired')).toHaveLength(3);
+  const told = service.told.filter(({ request }) => request.callId === 'ladder');
+  expect(told.map(({ kind, role }) => [kind, role])).toEqual([
+    ['requested', undefined],
+    ['reminder', undefined],
+    ['reassigned', 'lead'],
+  ]);
+});
+
+test('with onTimeout wait a request outlasts its timeout', async () => {
+  const call = await asked('patient', '{"approvals":{"timeout":"1s","onTimeout":"wait"}}');
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed' });
+});
+
+test('limits of sessions follow the configuration', async () => {
+  service.configure('{"limits":{"pendingRequests":1,"sessionChildren":1,"sessionDepth":1,"correctionMs":500}}');
+  const limited = await service.countersign.openSession({ id: 'limited', workspace: service.workspace });
+  const first = await limited.start('probe_elevated', args('limited'));
+  await first.settled();
+  expect(await limited.call('probe_elevated', args('limited'))).toMatchObject({ status: 'denied', error: { code: 'too_many_pending' } });
+  const child = await limited.branch();
+  await expect(limited.branch()).rejects.toMatchObject({ code: 'session_limit' });
+  await expect(child.branch()).rejects.toMatchObject({ code: 'session_limit' });
+  expect(await limited.call('write', {})).toMatchObject({ status: 'invalid', error: { code: 'correction_expired' }, attempts: 1 });
+  await first.cancel();
+});
