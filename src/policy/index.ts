@@ -4,7 +4,7 @@ export { type CaseAnswer, type CaseResult, type CaseSession, type PolicyCase, ru
 export { contradictions, type Contradiction } from './contradictions.ts';
 export { policyDiff, type PolicyChange, type RecordedCall } from './diff.ts';
 export { judge } from './judge.ts';
-export { LAYERS, type Layer } from './layers.ts';
+export { LAYERS, type Layer } from './scopes.ts';
 export { argumentsOverLimit, type LimitProblem, toolOverLimit } from './limits.ts';
 export { type PromptTool, toolsPrompt } from './prompt.ts';
 export { compileRules, defaultRules, hashOf, type Rules } from './rules.ts';

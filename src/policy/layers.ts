@@ -1,60 +1,12 @@
 /** The nine layers of configured rules, in their order. Each can only narrow what those before it left. */
-import { sectionsFor } from './scopes.ts';
+import { type Layer, speakersFor } from './scopes.ts';
 import { senseOf } from './patterns.ts';
 import type { CompiledRule, CompiledSection, Rules } from './rules.ts';
 import type { Finding, CallFacts, JudgedSession, ToolFacts } from './types.ts';
 
-export const LAYERS = [
-  'profile',
-  'provider profile',
-  'global',
-  'global by provider',
-  'agent',
-  'agent by provider',
-  'group',
-  'sandbox',
-  'sub-agent',
-] as const;
-export type Layer = (typeof LAYERS)[number];
-
-/** Which sections speak in which layer for this session. */
-export function sectionsOf(
-  session: JudgedSession,
-  rules: Rules,
-): { layer: Layer; section: CompiledSection; part: 'profile' | 'lists' | 'all' }[] {
-  const providers = sectionsFor(rules.providers, session.provider);
-  const agent = rules.agents.get(session.agent);
-  const channel = session.channel ?? session.origin;
-  const out: { layer: Layer; section: CompiledSection; part: 'profile' | 'lists' | 'all' }[] = [
-    { layer: 'profile', section: rules.base, part: 'profile' },
-    ...providers.map((section) => ({ layer: 'provider profile', section, part: 'profile' }) as const),
-    { layer: 'global', section: rules.global, part: 'lists' },
-    ...providers.map((section) => ({ layer: 'global by provider', section, part: 'lists' }) as const),
-  ];
-  if (agent !== undefined) {
-    out.push({ layer: 'agent', section: agent.section, part: 'all' });
-    for (const section of sectionsFor(agent.providers, session.provider))
-      out.push({ layer: 'agent by provider', section, part: 'all' });
-  }
-  for (const section of [
-    ...sectionsFor(rules.channels, channel ?? undefined),
-    ...sectionsFor(rules.conversations, session.group),
-  ]) {
-    out.push({ layer: 'group', section, part: 'all' });
-  }
-  if (rules.sandbox !== undefined && rules.shell.backend === 'sandbox')
-    out.push({ layer: 'sandbox', section: rules.sandbox, part: 'all' });
-  if (session.depth > 0 || session.kind !== 'main') {
-    for (const section of [rules.subAgents, agent?.subAgents]) {
-      if (section !== undefined) out.push({ layer: 'sub-agent', section, part: 'all' });
-    }
-  }
-  return out;
-}
-
 /** What the nine layers say of a tool by its name alone; used for calls and for what is offered to a model. */
 export function judgeTool(tool: ToolFacts, session: JudgedSession, rules: Rules): Finding[] {
-  return sectionsOf(session, rules).flatMap(({ layer, section, part }) => [
+  return speakersFor(session, rules).flatMap(({ layer, section, part }) => [
     ...(part === 'lists' ? [] : profileFinding(layer, tool, section)),
     ...(part === 'profile' ? [] : listFindings(layer, tool, section)),
   ]);
@@ -62,7 +14,7 @@ export function judgeTool(tool: ToolFacts, session: JudgedSession, rules: Rules)
 
 /** What the argument rules of the nine layers say of a call, strictest first within each section. */
 export function judgeArguments(call: CallFacts, session: JudgedSession, rules: Rules): Finding[] {
-  return sectionsOf(session, rules)
+  return speakersFor(session, rules)
     .filter(({ part }) => part !== 'profile')
     .flatMap(({ layer, section }) => ruleFindings(layer, call, section));
 }
@@ -118,8 +70,8 @@ function ruleFindings(layer: Layer, call: CallFacts, section: CompiledSection): 
 
 /** Allow rules that say something about one argument, in the order of the layers; whether they match is still to be asked. */
 export function allowRulesOn(argument: string, session: JudgedSession, rules: Rules): CompiledRule[] {
-  return sectionsOf(session, rules)
-    .flatMap(({ section, part }) => (part === 'profile' ? [] : section.rules))
+  return speakersFor(session, rules)
+    .flatMap(({ section, part, inherited }) => (part === 'profile' || inherited ? [] : section.rules))
     .filter(({ rule }) => rule.effect === 'allow' && Object.hasOwn(rule.when ?? {}, argument));
 }
 

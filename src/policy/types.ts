@@ -57,11 +57,8 @@ export interface CallFacts {
   subjects: readonly ResolvedSubject[];
 }
 
-/**
- * What policy is told of the session. `origin` is the channel of the main session above, which children inherit: their own
- * `channel` is null, and a branch must not leave its channel's rules behind.
- */
-export type JudgedSession = SessionFacts & { readonly origin?: string | null };
+/** What policy is told of the session: its own facts and those of the sessions above it, nearest first, whose rules hold for it too. */
+export type JudgedSession = SessionFacts & { readonly above?: readonly SessionFacts[] };
 
 /** What this worker can offer, by handle or provider name; a tool that needs something else is unavailable. */
 export interface Surroundings {

@@ -176,7 +176,7 @@ describe('pairs of layers', () => {
     agent: 'coder',
     provider: 'openai',
     channel: null,
-    origin: 'ops',
+    above: [session({ agent: 'coder', channel: 'ops' })],
     group: 'room-1',
   };
   const pairs = LAYERS.flatMap((first, i) => LAYERS.slice(i + 1).map((second) => [first, second] as const));
@@ -238,9 +238,12 @@ describe('inheritance and change', () => {
 
   it('holds a branch to the rules of its main session’s channel', () => {
     const rules = rulesOf({ channels: { public: { deny: ['write'] } } });
+    const under = (channel: string) => ({ ...branch, above: [session({ channel })] });
     expect(verdict(write, rules, { channel: 'public' })).toBe('deny channels.public.deny "write"');
-    expect(verdict(write, rules, { ...branch, origin: 'public' })).toBe('deny channels.public.deny "write"');
-    expect(verdict(write, rules, { ...branch, origin: 'inbox' })).toBe('run tier.workspace');
+    expect(verdict(write, rules, under('public'))).toBe('deny channels.public.deny "write"');
+    expect(verdict(write, rules, under('inbox'))).toBe('run tier.workspace');
+    const deep = { ...branch, depth: 2, above: [session({ ...branch }), session({ channel: 'public' })] };
+    expect(verdict(write, rules, deep)).toBe('deny channels.public.deny "write"');
   });
 
   it('holds a branch to everything that its agent, provider and conversation are held to', () => {
@@ -249,10 +252,39 @@ describe('inheritance and change', () => {
       providers: { openai: { deny: ['delete'] } },
       conversations: { r: { deny: ['edit'] } },
     });
-    const facts = { ...branch, agent: 'coder', provider: 'openai', group: 'r' };
-    expect(verdict(write, rules, facts)).toBe('deny agents.coder.deny "write"');
-    expect(verdict(fileCall('delete', 'a', 'delete'), rules, facts)).toBe('deny providers.openai.deny "delete"');
-    expect(verdict(fileCall('edit', 'a', 'write'), rules, facts)).toBe('deny conversations.r.deny "edit"');
+    const facts = { agent: 'coder', provider: 'openai', group: 'r' };
+    for (const who of [
+      { ...branch, ...facts },
+      { ...branch, above: [session(facts)] },
+    ]) {
+      expect(verdict(write, rules, who)).toBe('deny agents.coder.deny "write"');
+      expect(verdict(fileCall('delete', 'a', 'delete'), rules, who)).toBe('deny providers.openai.deny "delete"');
+      expect(verdict(fileCall('edit', 'a', 'write'), rules, who)).toBe('deny conversations.r.deny "edit"');
+    }
+  });
+
+  it('gives a branch with another agent no more than the agents above it have, and no less of its own', () => {
+    const rules = rulesOf({
+      agents: {
+        reviewer: { profile: 'minimal', subAgents: { deny: ['search'] } },
+        coder: {
+          deny: ['list'],
+          rules: [{ tool: 'shell', effect: 'allow', when: { command: { exact: 'make' } } }],
+        },
+      },
+    });
+    const coder = { ...branch, agent: 'coder', above: [session({ agent: 'reviewer' })] };
+    expect(verdict(write, rules, { agent: 'coder' })).toBe('run tier.workspace');
+    expect(verdict(write, rules, coder)).toBe('deny agents.reviewer.profile "minimal"');
+    expect(verdict(fileCall('search', 'a'), rules, coder)).toBe('deny agents.reviewer.subAgents.deny "search"');
+    expect(verdict(fileCall('list', 'a'), rules, coder)).toBe('deny agents.coder.deny "list"');
+    expect(verdict(read, rules, coder)).toBe('run tier.read_only');
+    // What an agent above may run outside of the sandbox is not the child's.
+    const make = shellCall('make', { sandbox: false });
+    expect(verdict(make, rules, { agent: 'coder' })).toBe('run agents.coder.rules[0]');
+    expect(verdict(make, rules, { ...branch, agent: 'other', above: [session({ agent: 'coder' })] })).toBe(
+      'ask shell.outside',
+    );
   });
 
   it('keeps sub-agent rules from main sessions', () => {
