@@ -2,6 +2,8 @@
 import type { Countersign } from '../../client/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { parseCallWorkflowId } from '../../protocol/ids.ts';
+import { TASK_QUEUE } from '../../protocol/names.ts';
+import { note } from '../io/output.ts';
 
 /** Tool names come from the command line, so no tool's type is known. */
 export type AnyCountersign = Countersign<object>;
@@ -10,12 +12,33 @@ export type AnyCountersign = Countersign<object>;
 export async function withService<T>(work: (countersign: AnyCountersign) => Promise<T>): Promise<T> {
   const { Countersign } = await import('../../client/index.ts');
   const countersign = await Countersign.connect<object>();
+  const timer = setTimeout(() => void warnIfIdle(countersign), NO_WORKER_AFTER_MS);
   try {
     return await work(countersign);
   } finally {
+    clearTimeout(timer);
     await countersign.close();
   }
 }
+
+/** With a worker an answer, if only that a call waits, comes long before; a tool that runs for minutes has one. */
+const NO_WORKER_AFTER_MS = 5_000;
+
+/** A Temporal server without a worker takes calls and does nothing about them. */
+async function warnIfIdle({ temporal }: AnyCountersign): Promise<void> {
+  const { namespace } = temporal.options;
+  // Only a courtesy: whoever waits hears of what is wrong with the server from the request itself.
+  const queue = await temporal.workflowService
+    .describeTaskQueue({ namespace, taskQueue: { name: TASK_QUEUE }, taskQueueType: WORKFLOW_TASKS })
+    .catch(() => undefined);
+  if (queue?.pollers?.length !== 0) return;
+  note(
+    `No worker takes calls from namespace ${namespace}. Start one: countersign start (with TEMPORAL_ADDRESS for a server of your own).`,
+  );
+}
+
+/** From temporal.api.enums.v1.TaskQueueType. */
+const WORKFLOW_TASKS = 1;
 
 const SHORT_CODE = /^#[A-Za-z0-9]{6}$/;
 
