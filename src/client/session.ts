@@ -90,6 +90,8 @@ export class SessionHandle<Tools = BuiltInTools> {
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowIdConflictPolicy: 'FAIL',
           requestEagerStart: eager,
+          // Between agents the engine's own fairness does the sharing.
+          priority: { fairnessKey: this.facts.agent.slice(0, 64) },
           staticSummary: callSummary(tool, input.arguments),
           searchAttributes: {
             [SEARCH_ATTRIBUTE.session]: [this.id],

@@ -21,6 +21,14 @@ import {
 import type { Activities } from '../activities/index.ts';
 import type { ApprovalRequest, Decision, DecisionAnswer, Escalation, LadderStep, SealedDecision } from '../protocol/approval.ts';
 import { isDecision, sealDecisions } from '../protocol/approval.ts';
+import {
+  isApprovalRequest,
+  isChildEnded,
+  isChildRequest,
+  isEscalation,
+  isNotice,
+  isWithdrawal,
+} from '../protocol/forms.ts';
 import { callWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import { type OpenedAnswer, SESSION_MEMO, type SessionClosed, type SessionFacts } from '../protocol/session.ts';
@@ -60,7 +68,8 @@ const { notifyApprover } = proxyActivities<Activities>({
   summary: 'tell the people of the channel',
 });
 
-export async function session(input: SessionInput): Promise<SessionClosed> {
+export async function session(given?: SessionInput): Promise<SessionClosed> {
+  const input = given ?? {};
   const facts = ownFacts();
   const self = new Session(facts, input);
   let admission: OpenedAnswer | undefined = input.carried ? { opened: true, facts, limits: input.carried.limits } : undefined;
@@ -89,27 +98,42 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
     await condition(() => admission() !== undefined);
     return admission() as OpenedAnswer;
   });
-  setHandler(requestApprovalSignal, (request) => self.put({ kind: 'request', request }));
-  setHandler(withdrawApprovalSignal, (withdrawal) => self.put({ kind: 'withdraw', withdrawal }));
-  setHandler(escalateSignal, (escalation) => self.put({ kind: 'escalate', escalation }));
+  setHandler(requestApprovalSignal, (request) => {
+    if (isApprovalRequest(request)) self.put({ kind: 'request', request });
+  });
+  setHandler(withdrawApprovalSignal, (withdrawal) => {
+    if (isWithdrawal(withdrawal)) self.put({ kind: 'withdraw', withdrawal });
+  });
+  setHandler(escalateSignal, (escalation) => {
+    if (isEscalation(escalation)) self.put({ kind: 'escalate', escalation });
+  });
   setHandler(decideUpdate, (decision) => self.ask<DecisionAnswer>((ticket) => ({ kind: 'decide', decision, ticket })), {
-    validator: (decision) => {
-      if (isDecision(decision)) return;
-      const message = 'A decision has session, callId, digest, decision (approve or deny) and approver.';
-      throw ApplicationFailure.nonRetryable(message, 'invalid_usage');
-    },
+    validator: ofForm(isDecision, 'A decision has session, callId, digest, decision (approve or deny) and approver.'),
   });
   setHandler(decideSignal, (decision) => {
     if (isDecision(decision)) self.put({ kind: 'decide', decision });
   });
-  setHandler(openChildUpdate, (child) => self.ask((ticket) => ({ kind: 'openChild', child, ticket })));
-  setHandler(childEndedSignal, (ended) => self.put({ kind: 'childEnded', ended }));
-  setHandler(notifySignal, (notice) => self.put({ kind: 'notice', notice }));
-  setHandler(closeUpdate, (reason) => self.close(reason));
-  setHandler(closeSignal, (reason) => void self.close(reason));
+  setHandler(openChildUpdate, (child) => self.ask((ticket) => ({ kind: 'openChild', child, ticket })), {
+    validator: ofForm(isChildRequest, 'A child session is asked for with id and kind (branch or worker).'),
+  });
+  setHandler(childEndedSignal, (ended) => {
+    if (isChildEnded(ended)) self.put({ kind: 'childEnded', ended });
+  });
+  setHandler(notifySignal, (notice) => {
+    if (isNotice(notice)) self.put({ kind: 'notice', notice });
+  });
+  setHandler(closeUpdate, (reason) => self.close(String(reason)));
+  setHandler(closeSignal, (reason) => void self.close(String(reason)));
   setHandler(viewQuery, () => self.view());
   setHandler(pendingQuery, () => Object.values(self.approvals.pending).map(({ request }) => request));
 }
+
+/** Refuses an update of another form before it enters history. */
+const ofForm =
+  (fits: (value: unknown) => boolean, message: string) =>
+  (value: unknown): void => {
+    if (!fits(value)) throw ApplicationFailure.nonRetryable(message, 'invalid_usage');
+  };
 
 /** A refused session leaves its id free for another try, as a failed run. */
 async function refused(self: Session, answer: Extract<OpenedAnswer, { opened: false }>): Promise<never> {

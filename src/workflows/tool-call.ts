@@ -11,6 +11,7 @@
 import {
   ActivityCancellationType,
   ActivityFailure,
+  ApplicationFailure,
   CancellationScope,
   TimeoutFailure,
   condition,
@@ -24,6 +25,7 @@ import type { Activities } from '../activities/index.ts';
 import type { SealedDecision } from '../protocol/approval.ts';
 import type { Approval, CallInput, ExecuteInput } from '../protocol/call.ts';
 import { type ErrorCode, callError } from '../protocol/errors.ts';
+import { isAmendment, isCallInput, isSealedDecision } from '../protocol/forms.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import type { Ask, CallError, Execution, Outcome, Plan, Prepared } from '../protocol/outcome.ts';
 import { HELD_BACKOFF, PREPARE_BACKOFF, backoffBefore } from './backoff.ts';
@@ -41,13 +43,23 @@ const HEARTBEAT_TIMEOUT_MS = 15_000;
 /** On top of the tool's own time limit, which the activity keeps itself. */
 const BACKSTOP_MS = 60_000;
 
+const NO_CALL = 'A call is started with { "tool": "…", "arguments": { … } }.';
+const NO_AMENDMENT = 'An amendment is { "arguments": { … }, "attempt": 1 }.';
+
 export async function toolCall(input: CallInput): Promise<Outcome> {
+  if (!isCallInput(input)) return { status: 'invalid', error: callError('invalid_arguments', NO_CALL), attempts: 1, tries: 0 };
   const call = new CallState(input);
   const scope = new CancellationScope();
   setHandler(settleUpdate, (seen) => call.settle(seen));
-  setHandler(amendUpdate, (amendment) => call.amend(amendment));
+  setHandler(amendUpdate, (amendment) => call.amend(amendment), {
+    validator: (amendment) => {
+      if (!isAmendment(amendment)) throw ApplicationFailure.nonRetryable(NO_AMENDMENT, 'invalid_usage');
+    },
+  });
   setHandler(approvalQuery, () => call.approvalDetails());
-  setHandler(decisionSignal, (decision) => call.decide(decision));
+  setHandler(decisionSignal, (decision) => {
+    if (isSealedDecision(decision)) call.decide(decision);
+  });
   setHandler(sessionClosingSignal, () => {
     if (call.closeSession() === 'running') scope.cancel();
   });

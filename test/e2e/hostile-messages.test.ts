@@ -1,0 +1,76 @@
+/** Anyone in the namespace can send anything to a workflow. Nothing of it may stop a session or a call. */
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { SessionHandle } from '../../src/client/index.ts';
+import { type TestService, startTestService } from '../support/worker.ts';
+
+const address = inject('temporalAddress');
+let service: TestService;
+let session: SessionHandle<Record<string, unknown>>;
+
+beforeAll(async () => {
+  service = await startTestService({ address, taskQueue: 'hostile' });
+  session = await service.countersign.openSession({ id: 'hostile', workspace: service.workspace });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const workflow = (id: string) => service.countersign.temporal.workflow.getHandle(id);
+const rubbish: unknown[] = [undefined, null, 0, 'text', [], {}, { session: {}, callId: [] }, { decision: 'approve' }, { request: null }, { constructor: 1 }];
+
+test('a session goes on after rubbish in every signal and update', { timeout: 60_000 }, async () => {
+  const handle = workflow('session/hostile');
+  for (const signal of ['requestApproval', 'withdrawApproval', 'escalate', 'decide', 'childEnded', 'notify', 'nonsense']) {
+    for (const value of rubbish) await handle.signal(signal, value);
+  }
+  for (const update of ['decide', 'openChild', 'nonsense']) {
+    for (const value of rubbish) await expect(handle.executeUpdate(update, { args: [value] })).rejects.toThrow();
+  }
+  expect(await session.view()).toMatchObject({ state: 'open', pending: 0, children: [], notices: [] });
+  const call = await session.start('probe_elevated', { log: service.log, mark: 'after-rubbish' });
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed' });
+});
+
+test('a call goes on after rubbish in every signal and update', { timeout: 60_000 }, async () => {
+  const call = await session.start('write', {}, { callId: 'rubbish' });
+  await call.settled();
+  for (const value of rubbish) {
+    await workflow(call.id).signal('decision', value);
+    await expect(workflow(call.id).executeUpdate('amend', { args: [value] })).rejects.toThrow();
+  }
+  expect(await call.amend({ path: 'after.txt', content: 'x' }, 1)).toMatchObject({ answer: 'accepted' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed', attempts: 2 });
+});
+
+test.each([[[]], [[null]], [[{ tool: 1, arguments: {} }]], [[{ tool: 'read' }]], [[{ tool: 'read', arguments: [] }]]])(
+  'a call started by hand with %j ends as invalid',
+  async (args) => {
+    const workflowId = `call/hostile/${crypto.randomUUID()}`;
+    const handle = await service.countersign.temporal.workflow.start('toolCall', { workflowId, taskQueue: 'hostile', args });
+    expect(await handle.result()).toMatchObject({ status: 'invalid', error: { code: 'invalid_arguments' }, tries: 0 });
+  },
+);
+
+test.each([[[]], [[null]], [[{ carried: 1 }]]])('a session started by hand with %j and no facts fails at once', async (args) => {
+  const workflowId = `session/${crypto.randomUUID()}`;
+  const handle = await service.countersign.temporal.workflow.start('session', { workflowId, taskQueue: 'hostile', args });
+  await expect(handle.result()).rejects.toThrow();
+});
+
+test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', ''])('%j is no tool', async (tool) => {
+  const workflowId = `call/hostile/${crypto.randomUUID()}`;
+  const handle = await service.countersign.temporal.workflow.start('toolCall', { workflowId, taskQueue: 'hostile', args: [{ tool, arguments: {} }] });
+  const settled = await handle.executeUpdate('settle', { args: [0] });
+  expect(settled).toMatchObject({ state: 'waiting', waiting: { for: 'correction', error: { code: 'unknown_tool' } } });
+  await handle.cancel();
+});
+
+test('arguments may not name what reaches a prototype, nest deep, or be huge', async () => {
+  const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) });
+  for (const args of [{ path: 'x', content: 'y', constructor: 1 }, JSON.parse('{"path":"x","content":"y","__proto__":{}}'), { path: deep(20), content: '' }]) {
+    const call = await session.startUntyped('write', args);
+    expect(await call.settled()).toMatchObject({ state: 'waiting', waiting: { error: { kind: 'ValidationError' } } });
+    await call.cancel();
+  }
+  await expect(session.startUntyped('write', { path: 'x', content: 'x'.repeat(1_000_000) })).rejects.toMatchObject({ code: 'arguments_too_large' });
+});
