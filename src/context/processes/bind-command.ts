@@ -109,7 +109,15 @@ const BUILTINS: ReadonlySet<string> = new Set(
 const MOVES: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'mksh']);
 const SOURCES: ReadonlySet<string> = new Set(['.', 'source']);
-const isInterpreter = (name: string): boolean => INTERPRETERS.has(name) || /^(python|perl|ruby|lua|php|node)[0-9.]+$/.test(name);
+/** Interpreters whose first word that is no option is a script; of the others (git, make, sed) files are what they work on. */
+const RUNNERS = /^(sh|bash|dash|ash|zsh|ksh|mksh|fish|python|pypy|node|nodejs|bun|tsx|ts-node|perl|ruby|php|lua|luajit|tclsh|expect|pwsh|rscript|julia)[0-9.]*$/;
+/** Options after which a word is a program's text, not its file. */
+const TEXT_OPTION = /^(-[A-Za-z]*[cepr]|--eval|--print|--command|-m)$/i;
+/** Wrappers after which, where no option follows, the command begins: at this word. */
+const PREFIXES: ReadonlyMap<string, number> = new Map([
+  ...['sudo', 'doas', 'nohup', 'setsid', 'exec', 'command', 'nice', 'env'].map((name) => [name, 0] as const),
+  ['timeout', 1] as const,
+]);
 
 /** Where a word stands in the line, when it can be rewritten there. */
 type Place = { part: number; offset: number } | undefined;
@@ -162,11 +170,20 @@ class Walk {
     if (program === undefined) this.note(`no program ${JSON.stringify(word.slice(0, 80))} was found`);
     else if (this.#isOwn(program)) await this.#bind(program, place, undefined, nesting);
     else if (!this.executables.some((one) => one.name === word)) this.executables.push({ name: word, path: program });
-    if (isInterpreter(name)) return this.#script(rest, next(1), name, nesting);
-    if (!WRAPPERS.has(name)) return;
-    this.note(`${name} runs other programs, and what of its words it runs can't be told for certain`);
-    const inner = rest.findIndex((one) => isInterpreter(baseName(one)) || WRAPPERS.has(baseName(one)) || this.#file(one) !== undefined);
-    if (inner >= 0) await this.#simple(rest.slice(inner), next(inner + 1), nesting);
+    if (RUNNERS.test(name)) return this.#script(rest, next(1), name, nesting);
+    if (INTERPRETERS.has(name)) return this.note(`${name} runs what its words and the project's own files say`);
+    if (WRAPPERS.has(name)) await this.#wrapped(name, rest, next, nesting);
+  }
+
+  async #wrapped(name: string, rest: readonly string[], next: (by: number) => Place, nesting: number): Promise<void> {
+    this.note(`${name} runs other programs, in its own way`);
+    const begin = PREFIXES.get(name);
+    const first = begin === undefined ? undefined : rest[begin];
+    const certain = begin !== undefined && first !== undefined && !rest.slice(0, begin + 1).some((word) => /^-|=/.test(word));
+    if (certain) return this.#simple(rest.slice(begin), next(begin + 1), nesting);
+    // Which word is the command is a guess: files are looked at, and nothing is rewritten.
+    const inner = rest.findIndex((word) => RUNNERS.test(baseName(word)) || WRAPPERS.has(baseName(word)) || this.#file(word) !== undefined);
+    if (inner >= 0) await this.#simple(rest.slice(inner), undefined, nesting);
   }
 
   /** What an interpreter is given to run. */
@@ -179,7 +196,8 @@ class Walk {
     }
     const harmless = SHELLS.has(interpreter) && words.slice(0, at).every((option) => /^-[euxv]+$/.test(option));
     if (!harmless && at > 0) this.note(`${interpreter} has options before its script (${words.slice(0, at).join(' ').slice(0, 80)})`);
-    await this.#bind(path, place && { ...place, offset: place.offset + at }, interpreter, nesting);
+    const certain = !words.slice(0, at).some((option) => TEXT_OPTION.test(option));
+    await this.#bind(path, certain && place ? { ...place, offset: place.offset + at } : undefined, interpreter, nesting);
   }
 
   /** Takes a file of the workspace in: hashed always, run from a copy where the line can be rewritten. */
