@@ -1,12 +1,14 @@
 /** The only door to the world. Workflows know these by type alone. */
 import type { Decision, DecisionAnswer, Notification, Notified } from '../protocol/approval.ts';
 import type { ExecuteInput, PrepareInput } from '../protocol/call.ts';
-import type { Execution, Prepared } from '../protocol/outcome.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import type { Execution, Explanation, Prepared } from '../protocol/outcome.ts';
 import type { OpenedAnswer, SessionFacts } from '../protocol/session.ts';
 import { admitSession } from './admit-session.ts';
 import { type DecisionToCheck, checkDecision } from './check-decision.ts';
 import type { Dependencies } from './dependencies.ts';
 import { endCalls } from './end-calls.ts';
+import { explainInSession } from './explain-call.ts';
 import { executeTool } from './execute-tool.ts';
 import { notifyApprover } from './notify-approver.ts';
 import { prepareCall } from './prepare-call.ts';
@@ -26,6 +28,8 @@ export interface Activities {
   admitSession(facts: SessionFacts): Promise<OpenedAnswer>;
   /** Local: whether a decision may be taken: it is signed as required, and edited arguments are valid and allowed. */
   checkDecision(input: DecisionToCheck): Promise<DecisionCheck>;
+  /** Local: what would become of a call in a session, without running it. */
+  explainInSession(input: { session: string; tool: string; arguments: JsonObject }): Promise<Explanation>;
   /** Tells the calls of a closing session to end; returns how many there were. */
   endCalls(session: string): Promise<number>;
   /** Tells the people of a channel that a request waits. */
@@ -38,6 +42,7 @@ export function createActivities(dependencies: Dependencies): Activities {
     executeTool: (input) => executeTool(dependencies, input),
     admitSession: (facts) => admitSession(dependencies, facts),
     checkDecision: (input) => checkDecision(dependencies, input),
+    explainInSession: (input) => explainInSession(dependencies, input),
     endCalls: (session) => endCalls(dependencies, session),
     notifyApprover: (input) => notifyApprover(dependencies, input),
   };

@@ -16,7 +16,7 @@ export type Judged =
   | { ok: false; error: CallError };
 
 export async function judgeCall(
-  { catalogue, settings, surroundings }: Dependencies,
+  { catalogue, settings, surroundings }: Pick<Dependencies, 'catalogue' | 'settings' | 'surroundings'>,
   { facts, state }: KnownSession,
   call: { tool: string; arguments: JsonObject },
 ): Promise<Judged> {

@@ -11,6 +11,6 @@ export type { ApprovalDetails, ApprovalRequest, Decision, DecisionAnswer } from 
 export type { Settled, Waiting } from '../protocol/call.ts';
 export { CountersignError, ERRORS, type ErrorCode, type ErrorKind } from '../protocol/errors.ts';
 export type { Json, JsonObject } from '../protocol/json.ts';
-export type { Artifact, CallError, Outcome, OutcomeStatus } from '../protocol/outcome.ts';
+export type { Artifact, CallError, Explanation, Outcome, OutcomeStatus } from '../protocol/outcome.ts';
 export type { SessionClosed, SessionFacts, SessionKind, SessionState, SessionView } from '../protocol/session.ts';
 export type { Effect, Tier } from '../protocol/tool.ts';

@@ -12,7 +12,7 @@ import { callWorkflowId, isCallId, sessionWorkflowId } from '../protocol/ids.ts'
 import { type JsonObject, isJsonObject } from '../protocol/json.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
-import type { Outcome } from '../protocol/outcome.ts';
+import type { Explanation, Outcome } from '../protocol/outcome.ts';
 import {
   type ChildAnswer,
   type ChildRequest,
@@ -105,6 +105,22 @@ export class SessionHandle<Tools = BuiltInTools> {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       return this.#attach(call, input);
     }
+  }
+
+  /** What would become of a call, by the worker's rules of now, without running it. */
+  async explain(tool: string, args: unknown): Promise<Explanation> {
+    const input = checkInput(tool, args, 'explain');
+    const { client, taskQueue, eager } = this.#transport;
+    return reach(() =>
+      client.workflow.execute<(call: CallInput & { session: string }) => Promise<Explanation>>(WORKFLOW.explain, {
+        workflowId: `explain/${this.id}/${randomUUID()}`,
+        taskQueue,
+        args: [{ session: this.id, ...input }],
+        requestEagerStart: eager,
+        workflowExecutionTimeout: '30s',
+        staticSummary: `explain ${callSummary(tool, input.arguments)}`,
+      }),
+    );
   }
 
   /** A call of this session that was started before. */

@@ -2,7 +2,7 @@
 
 export const TASK_QUEUE = 'countersign';
 
-export const WORKFLOW = { call: 'toolCall', session: 'session', control: 'control' } as const;
+export const WORKFLOW = { call: 'toolCall', session: 'session', control: 'control', explain: 'explain' } as const;
 
 export const SEARCH_ATTRIBUTE = {
   session: 'CountersignSession',

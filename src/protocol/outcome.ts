@@ -163,3 +163,13 @@ export type Execution =
   /** Nothing ran: the service is halted. */
   | { status: 'held'; error: CallError }
   | { status: 'failed' | 'denied' | 'timed_out' | 'unknown'; error: CallError; artifacts?: Artifact[] };
+
+/** What `explain` answers: the verdict on a call that is not run. */
+export interface Explanation {
+  verdict: 'run' | 'ask' | 'deny' | 'invalid';
+  /** null where the call came to no rule: its tool or its arguments are wrong. */
+  tier: Tier | null;
+  rule: string | null;
+  trace: TraceStep[];
+  error?: CallError;
+}

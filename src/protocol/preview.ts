@@ -15,6 +15,7 @@ export interface Excerpt {
 /** What a simple command is known to do. A word of a closed list, so that no preview can speak in our name. */
 export const DEEDS = {
   harmless: 'is known to be harmless: it only looks, or says something',
+  folder: 'goes to another folder: paths after it start there',
   looks: 'looks at files or at the machine',
   makes: 'makes files or folders',
   copies: 'copies files',

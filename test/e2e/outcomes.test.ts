@@ -167,3 +167,11 @@ describe('cancelled', () => {
     await expect.poll(async () => (await session.view()).pending).toBe(0);
   });
 });
+
+test('explain says what would become of a call, by the rules of now, and runs nothing', async () => {
+  const args = { log: service.log, mark: 'explained' };
+  expect(await session.explain('probe_elevated', args)).toMatchObject({ verdict: 'ask', tier: 'elevated' });
+  expect(await session.explain('read', { path: '../x' })).toMatchObject({ verdict: 'deny', error: { code: 'outside_workspace' } });
+  expect(await session.explain('raed', {})).toMatchObject({ verdict: 'invalid', tier: null, error: { code: 'unknown_tool' } });
+  expect(await marks(service.log, 'begin explained')).toBe(0);
+});

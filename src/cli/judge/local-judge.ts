@@ -1,28 +1,17 @@
 /** Judges calls in this process, as a worker started here would, without running anything and without a Temporal server. */
 import { join } from 'node:path';
-import type { Dependencies } from '../../activities/dependencies.ts';
-import { denial, judgeCall } from '../../activities/judge-call.ts';
+import { type Judging, explainCall } from '../../activities/explain-call.ts';
 import type { KnownSession } from '../../activities/session-reader.ts';
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../../config/index.ts';
 import { type Surroundings, type ToolFacts, availability } from '../../policy/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { JsonObject } from '../../protocol/json.ts';
-import type { CallError, TraceStep } from '../../protocol/outcome.ts';
+import type { Explanation } from '../../protocol/outcome.ts';
 import type { SessionFacts } from '../../protocol/session.ts';
-import type { Tier } from '../../protocol/tool.ts';
 import { configDir, stateDir } from '../../server/paths.ts';
 import { surroundings as lookAround } from '../../server/surroundings.ts';
 import { type Tool, createCatalogue, schemaOf } from '../../tools/index.ts';
 import { realFolder } from '../sessions/main-session.ts';
-
-/** What `explain` answers. `tier` and `rule` are null where the call came to no rule: its tool or its arguments are wrong. */
-export interface Explanation {
-  verdict: 'run' | 'ask' | 'deny' | 'invalid';
-  tier: Tier | null;
-  rule: string | null;
-  trace: TraceStep[];
-  error?: CallError;
-}
 
 export interface ToolListing {
   offered: Tool[];
@@ -45,14 +34,9 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
   const protectedPaths = [stateDir(), configDir(), ...(loaded.path === undefined ? [] : [loaded.path])];
   const surroundings = await lookAround(settings, protectedPaths);
   const catalogue = createCatalogue();
-  const needed: Pick<Dependencies, 'catalogue' | 'settings' | 'surroundings'> = { catalogue, settings, surroundings };
+  const judging: Judging = { catalogue, settings, surroundings };
   return {
-    explain: async (facts, call, state = 'open') => {
-      const judged = await judgeCall(needed as Dependencies, { facts, state, ancestors: [] }, call);
-      if (!judged.ok) return refused(judged.error, catalogue.get(call.tool)?.tier ?? null);
-      const { verdict, tier, rule, trace } = judged.judgement;
-      return { verdict, tier, rule, trace, ...(verdict === 'deny' && { error: denial(judged.judgement) }) };
-    },
+    explain: (facts, call, state = 'open') => explainCall(judging, { facts, state, ancestors: [] }, call),
     tools: (facts) =>
       listTools(
         facts,
@@ -62,15 +46,6 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
       ),
   };
 }
-
-/** As preparation takes it: only the caller can mend a ValidationError, the rest is final. */
-const refused = (error: CallError, tier: Tier | null): Explanation => ({
-  verdict: error.kind === 'ValidationError' ? 'invalid' : 'deny',
-  tier,
-  rule: null,
-  trace: [],
-  error,
-});
 
 function listTools(
   facts: SessionFacts,

@@ -1,7 +1,7 @@
 /** What policy makes of a call, for people. */
 import type { TraceStep } from '../../protocol/outcome.ts';
 import { paint } from '../io/output.ts';
-import type { Explanation } from '../judge/local-judge.ts';
+import type { Explanation } from '../../protocol/outcome.ts';
 import { safeLine, safeText } from '../../approval/render/safe-text.ts';
 
 const COLOURS = {
