@@ -29,13 +29,15 @@ export async function workflowBundle(): Promise<{ codePath: string }> {
   return { codePath };
 }
 
-/** Bundles src/workflows/index.ts. The source map inside names every file that went in. */
-export async function bundleWorkflows(): Promise<string> {
+/** Bundles a file of workflows, ours unless said otherwise. The source map inside names every file that went in. */
+export async function bundleWorkflows(
+  workflowsPath: string = join(packageRoot(), 'src', 'workflows', 'index.ts'),
+): Promise<string> {
   const { bundleWorkflowCode } = await import('@temporalio/worker');
   const silent = (): void => {};
   const complain = (message: string): void => void process.stderr.write(`${message}\n`);
   const { code } = await bundleWorkflowCode({
-    workflowsPath: join(packageRoot(), 'src', 'workflows', 'index.ts'),
+    workflowsPath,
     logger: { log: silent, trace: silent, debug: silent, info: silent, warn: complain, error: complain },
   });
   return code;

@@ -1,0 +1,60 @@
+/** The CLI as a person feels it: whole processes, from start to exit. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CallHandle } from '../../../src/client/index.ts';
+import { ROOT, runNode } from '../../support/processes.ts';
+import { interleave } from '../measure/interleave.ts';
+import { pooled } from '../measure/pool.ts';
+import { median, summary } from '../measure/stats.ts';
+import { homeEnvironment } from '../stage/stage.ts';
+import { asking } from './calls.ts';
+import { type Found, type Part, type Row, atMost } from './row.ts';
+
+const ROUNDS = 12;
+const WARM_UP = 2;
+const SMALLEST = join(import.meta.dirname, '..', 'programs', 'smallest.mjs');
+const COUNTERSIGN = join(ROOT, 'bin', 'countersign.mjs');
+
+export const commandExists = (name: string): boolean => existsSync(join(ROOT, 'src', 'cli', 'commands', `${name}.ts`));
+
+export const cli: Part = {
+  name: 'cli',
+  title: 'The CLI as whole processes',
+  seconds: 26,
+  async run({ stage: { home, service, session }, progress }): Promise<Found> {
+    const missing = ['pending', 'approve'].filter((name) => !commandExists(name));
+    if (missing.length > 0) {
+      progress.say(`cli: left out, for this checkout has no ${missing.join(' and no ')}`);
+      return { rows: [] };
+    }
+    const env = homeEnvironment(home);
+    const whole = async (file: string, args: string[]): Promise<void> => {
+      const program = runNode(file, args, { env });
+      const status = await program.ended;
+      if (status !== 0) throw new Error(`${file} ${args.join(' ')} ended (${status}):\n${program.output()}`);
+    };
+    const waiting: CallHandle[] = await pooled(ROUNDS + WARM_UP, 4, () => asking(session));
+    const samples = await interleave(
+      [
+        { name: 'smallest script', run: () => whole(SMALLEST, [service.address]) },
+        { name: 'countersign pending', run: () => whole(COUNTERSIGN, ['pending']) },
+        { name: 'countersign approve', run: () => whole(COUNTERSIGN, ['approve', waiting.pop()?.id ?? '']) },
+      ],
+      { rounds: ROUNDS, warmUp: WARM_UP, progress: (part) => progress.at(part) },
+    );
+    const smallest = median(samples.get('smallest script') ?? []);
+    const ratio = (name: string): number => median(samples.get(name) ?? []) / smallest;
+    const rows = [...samples].map(([name, row]): Row => ({
+      name,
+      unit: 'ms',
+      ...summary(row),
+      ...(name !== 'smallest script' && { ratio: { of: 'smallest script', value: ratio(name) } }),
+    }));
+    return {
+      rows,
+      targets: ['countersign pending', 'countersign approve'].map((name) =>
+        atMost(`${name}: p50 ÷ smallest script`, 1.3, '×', ratio(name)),
+      ),
+    };
+  },
+};
