@@ -9,7 +9,7 @@ import type { CallHandle, Countersign, Outcome, SessionHandle } from '../src/cli
 import { type Check, checkAll, short } from './demo/checks.ts';
 import { MENDED_SLUG, pushedCommit, pushedTags } from './demo/repository.ts';
 import { outcome, result, say, scene, title } from './demo/screen.ts';
-import { type Stage, clearStage, clearStageOnSignals, setStage } from './demo/stage.ts';
+import { type Stage, clearStage, clearStageOnSignals, setStage, unlessInterrupted } from './demo/stage.ts';
 
 /** Requests wait for this long: enough to decide two, short enough to let the third expire. */
 const CONFIG = '{ "approvals": { "timeout": "28s" } }';
@@ -18,6 +18,7 @@ clearStageOnSignals();
 try {
   process.exitCode = (await play()) ? 0 : 1;
 } catch (error) {
+  await unlessInterrupted();
   console.error(`✗ The demo stopped: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 } finally {

@@ -30,11 +30,20 @@ export function clearStage(): Promise<void> {
   return undone;
 }
 
+let interrupted: Promise<never> | undefined;
+
 /** npm sends a second SIGINT right after the terminal's own; both are the same wish. */
 export function clearStageOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => void clearStage().then(() => process.exit(128 + constants.signals[signal])));
+    process.on(signal, () => {
+      interrupted ??= clearStage().then(() => process.exit(128 + constants.signals[signal]));
+    });
   }
+}
+
+/** What fails while the stage is cleared is nobody's fault: this then waits for the end. */
+export async function unlessInterrupted(): Promise<void> {
+  await interrupted;
 }
 
 /** @param config - text of the configuration file */

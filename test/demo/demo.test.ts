@@ -38,7 +38,7 @@ async function leftIn(folder: string): Promise<string[]> {
   return [...files, ...(await processesOf(folder))];
 }
 
-describe.concurrent('the demo', { timeout: 150_000 }, () => {
+describe.concurrent('the demo', { timeout: 240_000 }, () => {
   test('shows each outcome, checks it, and ends well', async ({ expect }) => {
     const { folder, program } = await demo();
     expect([await program.ended, program.output()]).toEqual([0, expect.stringContaining('All 14 checks hold.')]);
@@ -66,7 +66,7 @@ describe.concurrent('the demo', { timeout: 150_000 }, () => {
     ['SIGTERM', 143],
   ] as const)('%s in the middle leaves nothing behind', async ([signal, status], { expect }) => {
     const { folder, program } = await demo();
-    await program.until(/it works on meanwhile/, 60_000);
+    await program.until(/it works on meanwhile/, 120_000);
     program.child.kill(signal);
     expect(await program.ended).toBe(status);
     expect(await leftIn(folder)).toEqual([]);

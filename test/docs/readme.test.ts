@@ -20,7 +20,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const client = JSON.stringify(join(ROOT, 'src/client/index.ts'));
 
-test('the first is short, and both type-check', async () => {
+test('the first is short, and both type-check', { timeout: 120_000 }, async () => {
   expect(example.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(10);
   await writeFile(join(folder, 'example.ts'), example);
   expect(tool).toContain('defineTool({');
@@ -34,7 +34,7 @@ test('the first is short, and both type-check', async () => {
   expect([await tsc.ended, tsc.output()]).toEqual([0, '']);
 });
 
-test('the first prints what the README says', { timeout: 60_000 }, async () => {
+test('the first prints what the README says', { timeout: 180_000 }, async () => {
   const workspace = join(folder, 'website');
   await mkdir(workspace);
   await writeFile(join(workspace, 'notes.md'), '# Notes\nShip on Monday.\n');
@@ -43,7 +43,7 @@ test('the first prints what the README says', { timeout: 60_000 }, async () => {
   const env = { ...Object.fromEntries(own), COUNTERSIGN_HOME: join(folder, 'home') };
   const start = ['start', '--port', '0', '--no-ui', '--json'];
   await using service: RunningProgram = runNode(join(ROOT, 'src/cli/main.ts'), start, { cwd: workspace, env });
-  await service.until(/"address"/, 45_000);
+  await service.until(/"address"/, 120_000);
   await using backend = runNode(join(folder, 'run.ts'), [], { cwd: workspace, env });
   expect([await backend.ended, backend.output()]).toEqual([0, printed]);
   service.child.kill('SIGTERM');
