@@ -20,6 +20,7 @@ import type { Caller } from './caller.ts';
 import type { Dependencies } from './dependencies.ts';
 import { type Judged, denial, judgeCall } from './judge-call.ts';
 import type { KnownSession } from './session-reader.ts';
+import { type Standing, standingGrant } from './standing-grant.ts';
 
 export interface Allowed {
   tool: Tool;
@@ -28,6 +29,8 @@ export interface Allowed {
   judgement: Judgement;
   /** Set where a person allowed it: one execution stands for this digest. */
   approved?: { digest: string; binding?: CommandBinding };
+  /** Set where a grant stood in for a person. */
+  granted?: Standing;
 }
 
 type JudgedCall = Extract<Judged, { ok: true }>;
@@ -46,6 +49,11 @@ export async function authorise(
   const edited = input.approval?.decision.arguments;
   // An edit is what a person wants to run instead, also where policy has come to let the original run.
   if (asked.judgement.verdict === 'run' && !edited) return asked;
+  if (!input.approval && input.grant) {
+    const standing = await standingGrant(dependencies, session, asked, [input.grant]);
+    if (standing) return { ...asked, granted: standing };
+    throw new CountersignError('approval_missing', 'The grant does not cover this call (any more). Call again to ask a person.');
+  }
   if (!input.approval) {
     throw new CountersignError('approval_missing', 'Policy asks for a person now. Call again to ask one.');
   }

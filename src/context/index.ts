@@ -1,6 +1,7 @@
 /** What tools are given, how it is confined, and what is kept of it. */
 export { openArtifacts } from './state/artifacts.ts';
 export { claimTry, readClaim, recordExecution, sweepClaims, type Claim, type Claimed } from './state/claims.ts';
+export { isRevoked, revokeGrant } from './state/revoked-grants.ts';
 export { spendApproval, useApproval } from './state/used-approvals.ts';
 export { fitResult } from './output/output.ts';
 export {

@@ -1,6 +1,7 @@
 /** What a call is started with, how it reports that it waits, and what its activities are told. */
 import type { JsonObject } from './json.ts';
 import type { ApprovalRequest, SealedDecision } from './approval.ts';
+import type { Grant } from './grant.ts';
 import type { CallError, Outcome } from './outcome.ts';
 
 /** The call's workflow input. Session and call id are the workflow id's; a caller can't hand itself anything else. */
@@ -11,7 +12,7 @@ export interface CallInput {
 
 /** What a call waits for, as its memo says it to listings ({@link CALL_MEMO}). */
 export type Waiting =
-  | { for: 'approval'; since: number; tool: string; request: ApprovalRequest }
+  | { for: 'approval'; since: number; tool: string; request: ApprovalRequest; route: string[] }
   | { for: 'correction'; since: number; until: number; tool: string; attempt: number; error: CallError };
 
 export const CALL_MEMO = 'countersignWaiting';
@@ -41,6 +42,8 @@ export interface PrepareInput extends CallInput {
 export interface ExecuteInput extends CallInput {
   /** The decision that allows it, where policy asks for one. */
   approval?: Approval;
+  /** The grant that stands in for a decision. */
+  grant?: Grant;
   /** Set after a worker was lost with a `once` tool: report what is recorded, never start. */
   recover?: true;
 }

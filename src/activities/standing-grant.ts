@@ -1,0 +1,44 @@
+/** The grant that lets a call run without asking: used by preparation, and again, on that one grant, where it runs. */
+import { matchGrant, verifyGrant } from '../approval/grants.ts';
+import { requiredFor } from '../approval/quorum.ts';
+import { isRevoked } from '../context/index.ts';
+import type { Grant } from '../protocol/grant.ts';
+import { bindCall } from './bind-call.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { Judged } from './judge-call.ts';
+import type { KnownSession } from './session-reader.ts';
+
+export interface Standing {
+  grant: Grant;
+  /** True where its maker's signature was checked. */
+  verified: boolean;
+}
+
+/** Undefined where none of the grants covers the call, is its maker's, and stands unrevoked. For calls whose verdict is `ask`. */
+export async function standingGrant(
+  dependencies: Dependencies,
+  session: KnownSession,
+  judged: Extract<Judged, { ok: true }>,
+  grants: readonly Grant[],
+): Promise<Standing | undefined> {
+  if (grants.length === 0 || judged.judgement.verdict !== 'ask') return undefined;
+  const { facts, ancestors } = session;
+  const { approvals, groups } = dependencies.settings().config;
+  const { tool, judgement, subjects } = judged;
+  const asked = { tool, tier: judgement.tier, agent: facts.agent, ...(groups && { groups }) };
+  const call = {
+    ...asked,
+    facts: { tool, arguments: judged.arguments, subjects },
+    session: facts.id,
+    ancestors,
+    required: requiredFor(approvals, asked),
+    bound: (await bindCall(dependencies, session, judged))?.bound,
+  };
+  const now = Date.now();
+  for (const grant of grants) {
+    if (!matchGrant([grant], call, now)) continue;
+    const checked = verifyGrant(grant, asked, approvals, now);
+    if (checked.ok && !(await isRevoked(dependencies.stateDir, grant.id))) return { grant, verified: checked.verified };
+  }
+  return undefined;
+}

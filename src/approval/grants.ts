@@ -1,0 +1,111 @@
+/** Whether a grant covers a call, and whether it is its maker's. Pure; deny rules have spoken before anybody asks here. */
+import { compilePattern } from '../policy/patterns.ts';
+import { isRememberable, safeCommand } from '../policy/shell/index.ts';
+import type { CallFacts } from '../policy/types.ts';
+import type { BoundCommand } from '../protocol/approval.ts';
+import { type Grant, type GrantPattern, isGrant } from '../protocol/grant.ts';
+import { type Approver, type Asked, approverNamed, hasEnded, mayDecide } from './approvers.ts';
+import { bytesOf } from './payload.ts';
+import { isSignature, parsePublicKey } from './public-key.ts';
+import { type Signer, signatureOf } from './sign.ts';
+import { CLOCK_SKEW_MS, type SignatureSettings } from './verify.ts';
+
+/** What a grant's signature covers. */
+export function grantPayload({ id, tool, arguments: patterns, scope, expiresAt, by, at }: Grant): Buffer {
+  return bytesOf({ v: 1, kind: 'grant', id, tool, arguments: patterns, scope, expiresAt, by, at });
+}
+
+/** The grant, in the name of the signer and signed. */
+export async function signGrant(grant: Grant, signer: Signer): Promise<Grant> {
+  const { signature: _, ...rest } = grant;
+  const named = { ...rest, by: signer.name };
+  return { ...named, signature: await signatureOf(grantPayload(named), signer) };
+}
+
+/** A call that policy asks about, as far as it matters for grants. */
+export interface GrantableCall extends Asked {
+  facts: CallFacts;
+  session: string;
+  /** Sessions above it. */
+  ancestors: readonly string[];
+  /** Approvers that it needs; more than one can't be stood in for. */
+  required: number;
+  /** For a command. */
+  bound?: BoundCommand | undefined;
+}
+
+/**
+ * Whether the grant may be used at this time on calls like this: its form, its maker, the maker's signature as the settings want it.
+ * With `required` an unsigned grant is none; one with a bad signature never is.
+ */
+export function verifyGrant(
+  grant: Grant,
+  asked: Asked,
+  { signatures, approvers }: SignatureSettings,
+  now: number,
+): { ok: true; verified: boolean } | { ok: false; code: 'bad_signature'; reason: string } {
+  const bad = (reason: string) => ({ ok: false, code: 'bad_signature', reason }) as const;
+  try {
+    if (!isGrant(grant)) return bad('This is no grant.');
+    if (grant.expiresAt <= now) return bad(`Grant ${grant.id} has expired.`);
+    if (grant.at > now + CLOCK_SKEW_MS) return bad(`Grant ${grant.id} says that it is made in the future.`);
+    const approver = approverNamed(approvers, grant.by);
+    if (!approver && (approvers.length > 0 || signatures === 'required')) return bad(`The configuration lists no approver ${JSON.stringify(grant.by)}.`);
+    if (approver && hasEnded(approver, now)) return bad(`${JSON.stringify(grant.by)} is no longer an approver.`);
+    if (approver && !mayDecide(approver, asked)) return bad(`${JSON.stringify(grant.by)} may not decide on such a call.`);
+    if (grant.signature === undefined) return signatures === 'required' ? bad(`Grant ${grant.id} is not signed.`) : { ok: true, verified: false };
+    return hasSigned(grant, approver) ? { ok: true, verified: true } : bad(`The signature of grant ${grant.id} is not that of ${JSON.stringify(grant.by)}.`);
+  } catch {
+    return bad('The grant could not be read.');
+  }
+}
+
+function hasSigned(grant: Grant, approver: Approver | undefined): boolean {
+  const key = approver?.publicKey === undefined ? undefined : parsePublicKey(approver.publicKey);
+  return key !== undefined && grant.signature !== undefined && isSignature(key, grantPayload(grant), grant.signature);
+}
+
+/** The first grant that covers the call. Who made it and whether it was revoked is another question: see {@link verifyGrant}. */
+export function matchGrant(grants: readonly Grant[], call: GrantableCall, now: number): Grant | undefined {
+  if (call.required > 1 || !canBeRemembered(call)) return undefined;
+  return grants.find((grant) => isGrant(grant) && grant.expiresAt > now && isInScope(grant, call) && covers(grant, call.facts));
+}
+
+const isInScope = ({ scope }: Grant, { session, ancestors, agent }: GrantableCall): boolean =>
+  'session' in scope ? scope.session === session || ancestors.includes(scope.session) : scope.agent === agent;
+
+/** Never what runs other text or programs; and, outside of the sandbox, nothing whose content is not in its words. */
+function canBeRemembered({ facts, tier, bound }: GrantableCall): boolean {
+  return facts.subjects.every((subject) => {
+    if (subject.kind !== 'command') return true;
+    if (!isRememberable(subject.command)) return false;
+    const outside = tier === 'elevated' || !subject.sandbox;
+    return !outside || (bound !== undefined && !bound.partly && bound.scripts.length === 0);
+  });
+}
+
+function covers({ tool, arguments: patterns }: Grant, facts: CallFacts): boolean {
+  if (tool !== facts.tool.name) return false;
+  if (Object.keys(facts.arguments).some((name) => !Object.hasOwn(patterns, name))) return false;
+  return Object.entries(patterns).every(([name, pattern]) => matches(name, pattern, facts));
+}
+
+function matches(argument: string, pattern: GrantPattern, facts: CallFacts): boolean {
+  const command = facts.subjects.find((subject) => subject.kind === 'command' && subject.argument === argument);
+  if (command?.kind === 'command' && 'glob' in pattern) return commandMatches(argument, pattern.glob, command.command, facts);
+  if ('glob' in pattern && pattern.glob === '*') return true;
+  return compilePattern(argument, pattern)(facts, 'permit');
+}
+
+/** The glob has to name the program in full, and to fit every simple command of the line, each for itself. */
+function commandMatches(argument: string, glob: string, command: string, facts: CallFacts): boolean {
+  if (!/^[^\s*?]+( |$)/.test(glob)) return false;
+  const compiled = compilePattern(argument, { glob });
+  const parts = safeCommand(command)?.parts ?? [];
+  return parts.length > 0 && parts.every(({ argv }) => compiled(single(facts, argument, argv.join(' ')), 'permit'));
+}
+
+function single(facts: CallFacts, argument: string, command: string): CallFacts {
+  const subjects = facts.subjects.map((subject) => (subject.kind === 'command' ? { ...subject, command, single: true as const } : subject));
+  return { ...facts, arguments: { ...facts.arguments, [argument]: command }, subjects };
+}
