@@ -1,0 +1,111 @@
+/** What simple commands do, for people: a table of programs, and of what their options change about it. */
+import type { Deed } from '../protocol/preview.ts';
+import { DEFAULT_SHELL } from '../policy/settings.ts';
+import { classify } from '../policy/shell/classify.ts';
+import { dangerIn } from '../policy/shell/danger.ts';
+import { INTERPRETERS, WRAPPERS } from '../policy/shell/programs.ts';
+
+const KNOWN: ReadonlyMap<string, Deed> = new Map(
+  (
+    [
+      ['folder', 'cd pushd popd'],
+      [
+        'looks',
+        'ls cat head tail less more grep egrep fgrep rg find fd tree stat file du df wc sort uniq diff cmp which type ps top env printenv history jq yq cut tr awk date pwd id whoami uname echo printf test [ true false',
+      ],
+      ['makes', 'mkdir touch mktemp tar zip gzip bzip2 xz zstd unzip gunzip 7z split dd mkfifo ln'],
+      ['copies', 'cp install'],
+      ['moves', 'mv rename'],
+      ['edits', 'tee truncate patch ed ex vi vim nano sponge prettier'],
+      ['deletes', 'rm unlink rmdir shred'],
+      ['rights', 'chmod chown chgrp setfacl chattr'],
+      ['network', 'curl wget nc ncat netcat telnet ping dig nslookup host ftp fetch http gh glab aria2c openssl'],
+      ['sends', 'scp rsync sftp mail sendmail mutt aws gcloud az gsutil s3cmd rclone twine'],
+      ['installs', 'apt apt-get dnf yum apk pacman brew pip pip3 pipx gem cpan snap flatpak corepack'],
+      [
+        'builds',
+        'make gmake ninja cmake cargo go mvn gradle ant rake just tsc vitest jest pytest tox gcc cc clang g++ rustc',
+      ],
+      ['later', 'nohup at batch crontab setsid systemd-run screen tmux disown'],
+      ['stops', 'kill killall pkill xkill'],
+      [
+        'machine',
+        'systemctl service mount umount sysctl modprobe iptables ip6tables nft ufw useradd userdel usermod passwd shutdown reboot halt poweroff mkfs fdisk launchctl',
+      ],
+      ['containers', 'docker podman kubectl helm terraform nerdctl ansible ansible-playbook vagrant'],
+      ['other_rights', 'sudo doas su pkexec runuser'],
+      ['variables', 'export unset set declare local readonly alias'],
+    ] as const
+  ).flatMap(([deed, programs]) => programs.split(' ').map((program): [string, Deed] => [program, deed])),
+);
+
+const GIT_LOOKS = new Set(
+  'status log diff show branch blame grep ls-files ls-tree rev-parse describe shortlog remote'.split(' '),
+);
+const PACKAGE_RUNS = new Set('test t run start build exec x dlx'.split(' '));
+
+/** What the words of one simple command do; at least one. */
+export function deedsOf(words: readonly string[]): Deed[] {
+  const [path = '', ...rest] = words;
+  const program = path.slice(path.lastIndexOf('/') + 1);
+  if (classify(words, { bins: {}, limits: DEFAULT_SHELL }).safe) return ['harmless'];
+  const deeds = new Set<Deed>(special(program, rest));
+  const known = KNOWN.get(program);
+  if (known !== undefined && deeds.size === 0) deeds.add(known);
+  if (WRAPPERS.has(program)) deeds.add('runs_other');
+  if (deeds.size === 0) deeds.add(INTERPRETERS.has(program) ? 'runs_text' : 'unknown');
+  if (dangerIn([[program, ...rest]], '') !== undefined) deeds.add('dangerous');
+  return [...deeds];
+}
+
+/** Where the words after the program's name decide. */
+function special(program: string, rest: readonly string[]): Deed[] {
+  const letters = rest.filter((word) => /^-[A-Za-z]+$/.test(word)).join('');
+  const has = (...options: string[]): boolean => rest.some((word) => options.includes(word.split('=')[0] ?? ''));
+  const first = rest.find((word) => !word.startsWith('-')) ?? '';
+  switch (program) {
+    case 'rm':
+      return /[rR]/.test(letters) || has('--recursive') ? ['deletes_trees'] : ['deletes'];
+    case 'find':
+      if (has('-delete')) return ['deletes_trees'];
+      return has('-exec', '-execdir', '-ok', '-okdir') ? ['looks', 'runs_other'] : ['looks'];
+    case 'sed':
+    case 'perl':
+      return /i/.test(letters) || has('--in-place') ? ['edits'] : program === 'sed' ? ['looks'] : ['runs_text'];
+    case 'curl':
+    case 'wget': {
+      const sends = has(
+        '-d',
+        '--data',
+        '--data-binary',
+        '--data-raw',
+        '-F',
+        '--form',
+        '-T',
+        '--upload-file',
+        '--post-data',
+        '--post-file',
+      );
+      return sends || rest.some((word) => /^(POST|PUT|PATCH|DELETE)$/.test(word)) ? ['network', 'sends'] : ['network'];
+    }
+    case 'git':
+      if (first === 'push') return ['remote', 'sends'];
+      if (first === 'fetch' || first === 'clone' || first === 'pull') return ['network', 'repository'];
+      return GIT_LOOKS.has(first) && rest.length <= 2 ? ['looks'] : ['repository'];
+    case 'npm':
+    case 'pnpm':
+    case 'yarn':
+    case 'bun':
+      if (first === 'publish') return ['sends'];
+      return PACKAGE_RUNS.has(first) ? ['builds'] : ['installs'];
+    case 'npx':
+    case 'pnpx':
+    case 'bunx':
+    case 'uvx':
+      return ['installs', 'runs_text'];
+    case 'ssh':
+      return ['network', 'runs_other'];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,122 @@
+/** A request for approval as data: everything that its approver should know, raw. The renderers make it safe to look at. */
+import { type ApprovalDetails, type BoundCommand, shortCode } from '../../protocol/approval.ts';
+import { type Json, type JsonObject, isJsonObject } from '../../protocol/json.ts';
+import type { Preview } from '../../protocol/preview.ts';
+import { type HostView, type SightMark, hostsIn, sightMarks } from './look-alikes.ts';
+
+export interface RequestView {
+  /** `call/<session>/<call id>`. */
+  call: string;
+  /** `#` and six letters. */
+  code: string;
+  digest: string;
+  runId: string;
+  tool: string;
+  tier: string;
+  agent: string;
+  session: string;
+  /** From the call's own session up to the one that holds the request. */
+  route: string[];
+  workspace: string;
+  /** In the order of canonical JSON (RFC 8785). */
+  arguments: JsonObject;
+  preview?: Preview;
+  hosts: HostView[];
+  /** Arguments that are not what they seem. */
+  sights: { argument: string; marks: SightMark[] }[];
+  reason: string;
+  tierReasons: string[];
+  rule: string;
+  /** Milliseconds since the epoch. */
+  requestedAt: number;
+  expiresAt: number;
+  ageMs: number;
+  /** 0 where it is over. */
+  leftMs: number;
+  /** How many have to agree, and who may; nobody named means anybody. */
+  mayDecide: { required: number; approvers: string[] };
+  binding: Binding;
+}
+
+/** `full`: what was approved is all that can run. `partly`: it runs more than could be fixed, as listed. */
+export interface Binding {
+  extent: 'full' | 'partly';
+  unbound: string[];
+  executables: BoundCommand['executables'];
+  scripts: BoundCommand['scripts'];
+}
+
+export interface ViewExtra {
+  preview?: Preview;
+  /** From the call's own session up to main. */
+  route: readonly string[];
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** Names or roles; what the call itself said, where absent. */
+  mayDecide?: readonly string[];
+}
+
+/** Texts in which URLs are data: what is written into a file reaches no host. */
+const CONTENTS = new Set(['content', 'oldText', 'newText']);
+
+export function describeRequest(details: ApprovalDetails, { preview, route, now, mayDecide }: ViewExtra): RequestView {
+  const { request, bound, required = 1, approvers = [] } = details;
+  const args = isJsonObject(details.arguments) ? details.arguments : {};
+  return {
+    call: `call/${request.session}/${request.callId}`,
+    code: shortCode(request.digest),
+    digest: request.digest,
+    runId: request.runId,
+    tool: request.tool,
+    tier: details.tier,
+    agent: details.agent,
+    session: request.session,
+    route: [...route],
+    workspace: details.workspace,
+    arguments: canonicalOrder(args) as JsonObject,
+    ...(preview && { preview }),
+    hosts: hostsIn(Object.entries(args).flatMap(([name, value]) => (CONTENTS.has(name) ? [] : textsIn(value)))),
+    sights: Object.entries(args).flatMap(([name, value]) => sightOf(name, value)),
+    reason: details.reason,
+    tierReasons: [...details.tierReasons],
+    rule: details.rule,
+    requestedAt: details.requestedAt,
+    expiresAt: request.expiresAt,
+    ageMs: Math.max(0, now - details.requestedAt),
+    leftMs: Math.max(0, request.expiresAt - now),
+    mayDecide: { required, approvers: [...(mayDecide ?? approvers)] },
+    binding: {
+      extent: bound?.partly ? 'partly' : 'full',
+      unbound: [...(bound?.unbound ?? [])],
+      executables: [...(bound?.executables ?? [])],
+      scripts: [...(bound?.scripts ?? [])],
+    },
+  };
+}
+
+function sightOf(name: string, value: Json): RequestView['sights'] {
+  const marks = [...new Set([name, ...textsIn(value)].flatMap(sightMarks))];
+  return marks.length === 0 ? [] : [{ argument: name, marks }];
+}
+
+/** Every text in a value, names of members too. Iterative: how deep a value goes is not for it to decide. */
+function textsIn(value: Json): string[] {
+  const found: string[] = [];
+  const open: Json[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next === 'string') found.push(next);
+    else if (Array.isArray(next)) for (const item of next) open.push(item);
+    else if (isJsonObject(next ?? null))
+      for (const [name, item] of Object.entries(next as JsonObject)) open.push(name, item);
+  }
+  return found;
+}
+
+/** Members sorted by UTF-16 code units, as RFC 8785 has them. */
+function canonicalOrder(value: Json): Json {
+  if (Array.isArray(value)) return value.map(canonicalOrder);
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value).sort((a, b) => (a < b ? -1 : 1));
+  return Object.fromEntries(names.map((name) => [name, canonicalOrder(value[name] ?? null)]));
+}
