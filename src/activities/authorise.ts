@@ -10,6 +10,7 @@ import type { ToolFacts } from '../policy/index.ts';
 import { sealedDecisions } from '../protocol/approval.ts';
 import type { Approval, ExecuteInput } from '../protocol/call.ts';
 import { CountersignError, type ErrorCode } from '../protocol/errors.ts';
+import type { StandingGrant } from '../protocol/grant.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import type { Judgement } from '../protocol/outcome.ts';
 import { type Tier, higherTier } from '../protocol/tool.ts';
@@ -20,7 +21,7 @@ import type { Caller } from './caller.ts';
 import type { Dependencies } from './dependencies.ts';
 import { type Judged, denial, judgeCall } from './judge-call.ts';
 import type { KnownSession } from './session-reader.ts';
-import { type Standing, standingGrant } from './standing-grant.ts';
+import { standingGrant } from './standing-grant.ts';
 
 export interface Allowed {
   tool: Tool;
@@ -30,7 +31,7 @@ export interface Allowed {
   /** Set where a person allowed it: one execution stands for this digest. */
   approved?: { digest: string; binding?: CommandBinding };
   /** Set where a grant stood in for a person. */
-  granted?: Standing;
+  granted?: StandingGrant;
 }
 
 type JudgedCall = Extract<Judged, { ok: true }>;

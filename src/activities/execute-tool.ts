@@ -76,7 +76,7 @@ async function perform(
     tool,
     arguments: sealed ? asSealed(allowed, sealed) : asJudged(allowed),
     ...(sealed && { sealed: sealed.files }),
-    allowElevated: allowed.judgement.tier === 'elevated',
+    allowElevated: reachesOut(allowed),
     limitMs: tool.limits.timeoutMs,
     signal: cancellationSignal(),
     progress,
@@ -97,6 +97,11 @@ async function record({ stateDir, log }: Dependencies, from: Caller, execution: 
     log.error({ ...from, error: String(error) }, 'the outcome of a claimed try could not be recorded');
   }
 }
+
+/** What is elevated gets hands that reach past the workspace and the sandbox, as does a command that policy lets run outside. */
+const reachesOut = ({ tool, arguments: args, judgement }: Allowed): boolean =>
+  judgement.tier === 'elevated' ||
+  tool.subjects(args).some((subject) => subject.kind === 'command' && !subject.sandbox);
 
 /** A command that policy took apart and let run is run in its rebuilt form, so that what was judged is what runs. */
 function asJudged({ arguments: args, judgement }: Allowed): JsonObject {

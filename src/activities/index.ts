@@ -1,6 +1,7 @@
 /** The only door to the world. Workflows know these by type alone. */
-import type { Decision, DecisionAnswer, Notification, Notified } from '../protocol/approval.ts';
+import type { ApprovalRequest, Decision, DecisionAnswer, Notification, Notified } from '../protocol/approval.ts';
 import type { ExecuteInput, PrepareInput } from '../protocol/call.ts';
+import type { Grant } from '../protocol/grant.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import type { Execution, Explanation, Prepared } from '../protocol/outcome.ts';
 import type { OpenedAnswer, SessionFacts } from '../protocol/session.ts';
@@ -10,6 +11,7 @@ import type { Dependencies } from './dependencies.ts';
 import { endCalls } from './end-calls.ts';
 import { explainInSession } from './explain-call.ts';
 import { executeTool } from './execute-tool.ts';
+import { type Covered, type GrantCheck, checkGrant, coveredRequests, revokeGrant } from './grants.ts';
 import { notifyApprover } from './notify-approver.ts';
 import { prepareCall } from './prepare-call.ts';
 
@@ -30,6 +32,12 @@ export interface Activities {
   checkDecision(input: DecisionToCheck): Promise<DecisionCheck>;
   /** Local: what would become of a call in a session, without running it. */
   explainInSession(input: { session: string; tool: string; arguments: JsonObject }): Promise<Explanation>;
+  /** Local: whether a session may take a grant in. */
+  checkGrant(grant: Grant): Promise<GrantCheck>;
+  /** Of requests that wait, those that a grant covers. */
+  coveredRequests(input: { requests: ApprovalRequest[]; grants: Grant[] }): Promise<Covered[]>;
+  /** Local: records for good that a grant is revoked. */
+  revokeGrant(id: string): Promise<void>;
   /** Tells the calls of a closing session to end; returns how many there were. */
   endCalls(session: string): Promise<number>;
   /** Tells the people of a channel that a request waits. */
@@ -43,6 +51,9 @@ export function createActivities(dependencies: Dependencies): Activities {
     admitSession: (facts) => admitSession(dependencies, facts),
     checkDecision: (input) => checkDecision(dependencies, input),
     explainInSession: (input) => explainInSession(dependencies, input),
+    checkGrant: async (grant) => checkGrant(dependencies, grant),
+    coveredRequests: (input) => coveredRequests(dependencies, input),
+    revokeGrant: (id) => revokeGrant(dependencies, id),
     endCalls: (session) => endCalls(dependencies, session),
     notifyApprover: (input) => notifyApprover(dependencies, input),
   };

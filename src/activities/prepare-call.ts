@@ -12,6 +12,7 @@ import { bindCall } from './bind-call.ts';
 import { type Caller, caller } from './caller.ts';
 import type { Dependencies } from './dependencies.ts';
 import { toCallError } from './failure.ts';
+import { coveringGrant } from './grants.ts';
 import { type Judged, denial, judgeCall } from './judge-call.ts';
 import { runTool } from './run-tool.ts';
 import type { KnownSession } from './session-reader.ts';
@@ -33,7 +34,9 @@ export async function prepareCall(dependencies: Dependencies, input: PrepareInpu
 /** Only the caller can mend a ValidationError; the rest is final. */
 function refused({ settings }: Dependencies, error: CallError): Prepared {
   if (error.kind !== 'ValidationError') return { verdict: 'deny', error };
-  return { verdict: 'invalid', error, correctionMs: settings().config.limits.correctionMs };
+  // Other arguments make no tool of a name that is none.
+  const correctionMs = error.code === 'unknown_tool' ? 0 : settings().config.limits.correctionMs;
+  return { verdict: 'invalid', error, correctionMs };
 }
 
 async function act(
@@ -48,12 +51,26 @@ async function act(
     case 'deny':
       return { verdict: 'deny', judgement, error: denial(judgement) };
     case 'ask':
-      return { verdict: 'ask', judgement, plan, ask: await ask(dependencies, from, session, judged) };
+      return askOrGranted(dependencies, from, session, judged, plan);
     case 'run': {
       const result = await runQuick(dependencies, from, session, tool, args, judgement);
       return { verdict: 'run', judgement, plan, ...(result && { result }) };
     }
   }
+}
+
+/** A grant is looked for only where a person would have to be asked. */
+async function askOrGranted(
+  dependencies: Dependencies,
+  from: Caller,
+  session: KnownSession,
+  judged: Extract<Judged, { ok: true }>,
+  plan: Plan,
+): Promise<Prepared> {
+  const { judgement } = judged;
+  const grant = await coveringGrant(dependencies, session, judged);
+  if (grant) return { verdict: 'run', judgement, plan, grant };
+  return { verdict: 'ask', judgement, plan, ask: await ask(dependencies, from, session, judged) };
 }
 
 /** With `onTimeout: wait` a request waits this long; waiting always ends. */
@@ -91,6 +108,7 @@ async function ask(
     required: requiredFor(approvals, asked),
     approvers: able.slice(0, NAMES_SHOWN).map(({ name }) => name),
     ladder: approvals.ladder,
+    route: [facts.id, ...known.ancestors],
   };
 }
 

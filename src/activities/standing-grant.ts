@@ -2,17 +2,11 @@
 import { matchGrant, verifyGrant } from '../approval/grants.ts';
 import { requiredFor } from '../approval/quorum.ts';
 import { isRevoked } from '../context/index.ts';
-import type { Grant } from '../protocol/grant.ts';
+import type { Grant, StandingGrant } from '../protocol/grant.ts';
 import { bindCall } from './bind-call.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Judged } from './judge-call.ts';
 import type { KnownSession } from './session-reader.ts';
-
-export interface Standing {
-  grant: Grant;
-  /** True where its maker's signature was checked. */
-  verified: boolean;
-}
 
 /** Undefined where none of the grants covers the call, is its maker's, and stands unrevoked. For calls whose verdict is `ask`. */
 export async function standingGrant(
@@ -20,7 +14,7 @@ export async function standingGrant(
   session: KnownSession,
   judged: Extract<Judged, { ok: true }>,
   grants: readonly Grant[],
-): Promise<Standing | undefined> {
+): Promise<StandingGrant | undefined> {
   if (grants.length === 0 || judged.judgement.verdict !== 'ask') return undefined;
   const { facts, ancestors } = session;
   const { approvals, groups } = dependencies.settings().config;

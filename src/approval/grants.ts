@@ -5,22 +5,9 @@ import type { CallFacts } from '../policy/types.ts';
 import type { BoundCommand } from '../protocol/approval.ts';
 import { type Grant, type GrantPattern, isGrant } from '../protocol/grant.ts';
 import { type Approver, type Asked, approverNamed, hasEnded, mayDecide } from './approvers.ts';
-import { bytesOf } from './payload.ts';
+import { grantPayload } from './payload.ts';
 import { isSignature, parsePublicKey } from './public-key.ts';
-import { type Signer, signatureOf } from './sign.ts';
 import { CLOCK_SKEW_MS, type SignatureSettings } from './verify.ts';
-
-/** What a grant's signature covers. */
-export function grantPayload({ id, tool, arguments: patterns, scope, expiresAt, by, at }: Grant): Buffer {
-  return bytesOf({ v: 1, kind: 'grant', id, tool, arguments: patterns, scope, expiresAt, by, at });
-}
-
-/** The grant, in the name of the signer and signed. */
-export async function signGrant(grant: Grant, signer: Signer): Promise<Grant> {
-  const { signature: _, ...rest } = grant;
-  const named = { ...rest, by: signer.name };
-  return { ...named, signature: await signatureOf(grantPayload(named), signer) };
-}
 
 /** A call that policy asks about, as far as it matters for grants. */
 export interface GrantableCall extends Asked {

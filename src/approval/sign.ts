@@ -1,7 +1,8 @@
 /** Signing, on the approver's side. */
 import { type KeyObject, sign } from 'node:crypto';
 import type { Decision } from '../protocol/approval.ts';
-import { decisionPayload } from './payload.ts';
+import type { Grant } from '../protocol/grant.ts';
+import { decisionPayload, grantPayload } from './payload.ts';
 
 /** Who signs. The key may lie anywhere: `sign` gets the bytes and returns Ed25519's 64. */
 export interface Signer {
@@ -20,6 +21,13 @@ export const signerOf = (name: string, key: KeyObject): Signer => ({ name, sign:
 export async function signDecision(decision: Decision, signer: Signer, now = Date.now()): Promise<Decision> {
   const signed: Decision = { ...decision, approver: signer.name, at: now };
   return { ...signed, signature: await signatureOf(decisionPayload(signed), signer) };
+}
+
+/** The grant, in the name of the signer and signed. */
+export async function signGrant(grant: Grant, signer: Signer): Promise<Grant> {
+  const { signature: _, ...rest } = grant;
+  const named = { ...rest, by: signer.name };
+  return { ...named, signature: await signatureOf(grantPayload(named), signer) };
 }
 
 /** Base64url without padding. */

@@ -10,6 +10,7 @@ import { Approvals } from './approvals.ts';
 import type { CallAudit, SessionAudit } from './audit.ts';
 import { CallHandle } from './call.ts';
 import { Control } from './control.ts';
+import { Grants } from './grants.ts';
 import { SessionHandle, sessionFrom } from './session.ts';
 import type { BuiltInTools } from './tool-types.ts';
 import { type Transport, fromFailure, isGone, reach, unreachable } from './transport.ts';
@@ -168,6 +169,11 @@ export class Countersign<Tools = BuiltInTools> {
     const found = await audit(this.#transport, id);
     const uiUrl = this.uiLink(found.kind === 'call' ? found.id : sessionWorkflowId(found.id));
     return uiUrl === undefined ? found : { ...found, uiUrl };
+  }
+
+  /** The grants that a main session keeps. */
+  grants(main: string): Grants {
+    return new Grants(this.#transport, main);
   }
 
   /** Closes the connection that {@link connect} opened; a worker's own is left alone. Calls go on. */

@@ -4,6 +4,7 @@ export { type ApproveOptions, Approvals, type DecisionOptions, type OpenRequest,
 export type { CallAudit, CallEntry, DecisionEntry, RouteEntry, SessionAudit, SessionEntry } from './audit.ts';
 export { CallHandle } from './call.ts';
 export { type ConnectOptions, Countersign, type EmbeddedWorker, type OpenSessionOptions } from './countersign.ts';
+export { type GrantOptions, Grants } from './grants.ts';
 export { Control, type ControlOptions } from './control.ts';
 export { type CallOptions, SessionHandle } from './session.ts';
 export type { ArgumentsOf, BuiltInTools } from './tool-types.ts';

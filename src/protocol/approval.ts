@@ -1,4 +1,5 @@
 /** Requests for approval, decisions on them, and the answers to decisions. */
+import type { Grant } from './grant.ts';
 import { isCallId, isSessionId } from './ids.ts';
 import { type JsonObject, isJsonObject } from './json.ts';
 import type { Tier } from './tool.ts';
@@ -46,6 +47,8 @@ export interface SealedDecision extends Decision {
   verified: boolean;
   /** The decisions that count, the last one last; empty where no person decided. Arguments stand once, above. */
   decisions: Decision[];
+  /** The grant that stood in for a person. */
+  grant?: Grant;
   /** Set where no person decided: why the session answered by itself. */
   code?: 'no_approver' | 'too_many_pending' | 'session_closed';
 }

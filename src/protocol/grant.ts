@@ -1,4 +1,5 @@
 /** Grants: remembered approvals, each made by an act of its own. */
+import type { ErrorCode } from './errors.ts';
 import { isSessionId } from './ids.ts';
 import { type Json, isJsonObject } from './json.ts';
 
@@ -67,3 +68,22 @@ const isScope = (value: Json | undefined): boolean =>
 
 const isPattern = (value: Json): boolean =>
   isJsonObject(value) && Object.keys(value).length === 1 && (Object.hasOwn(value, 'exact') || isText(value['glob'], 1_000));
+
+/** A grant that stands in for a person. */
+export interface StandingGrant {
+  grant: Grant;
+  /** True where its maker's signature was checked. */
+  verified: boolean;
+}
+
+/** What `addGrant` and `revokeGrant` answer. */
+export type GrantAnswer = { accepted: true } | { accepted: false; code: ErrorCode; message: string };
+
+export interface Revocation {
+  id: string;
+  /** Who takes it back; unverified, for to revoke is always the safe side. */
+  by: string;
+}
+
+export const isRevocation = (value: unknown): value is Revocation =>
+  isJsonObject(value) && isSessionId(value['id']) && isText(value['by'], 200);

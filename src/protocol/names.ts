@@ -44,6 +44,12 @@ export const SESSION_MESSAGE = {
   withdrawApproval: 'withdrawApproval',
   /** Signal: a request that nobody has decided is to be brought up again. */
   escalate: 'escalate',
+  /** Update: takes a grant in. */
+  addGrant: 'addGrant',
+  /** Update: takes a grant back. */
+  revokeGrant: 'revokeGrant',
+  /** Query: grants of now. */
+  grants: 'grants',
   /** Signal: something to tell the session's people. */
   notify: 'notify',
   /** Signal from a child session: it is over. */

@@ -1,5 +1,6 @@
 /** How calls are judged and how they end. */
 import type { BoundCommand, LadderStep } from './approval.ts';
+import type { StandingGrant } from './grant.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { ErrorCode, ErrorKind } from './errors.ts';
 import type { Effect, Tier, ToolLimits } from './tool.ts';
@@ -126,11 +127,12 @@ export interface Plan {
 
 /** What preparation says of one attempt. */
 export type Prepared =
-  /** `correctionMs`: how long the call waits for other arguments. */
+  /** `correctionMs`: how long the call waits for other arguments; 0 where none can help. */
   | { verdict: 'invalid'; error: CallError; correctionMs: number }
   | { verdict: 'deny'; judgement?: Judgement; error: CallError }
   | { verdict: 'ask'; judgement: Judgement; plan: Plan; ask: Ask }
-  | { verdict: 'run'; judgement: Judgement; plan: Plan; result?: Execution };
+  /** `grant`: policy asked, and a grant stands in for a person. */
+  | { verdict: 'run'; judgement: Judgement; plan: Plan; result?: Execution; grant?: StandingGrant };
 
 /** What is bound and shown when a person has to decide. */
 export interface Ask {
@@ -155,6 +157,8 @@ export interface Ask {
   approvers: string[];
   /** What is done while nobody decides, in order of time. */
   ladder: LadderStep[];
+  /** Ids of the sessions from the call's own up to main. */
+  route: string[];
 }
 
 /** How one execution ended, as the activity reports it. */

@@ -58,7 +58,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const server = await openServer(options, state, report, (exit) => ended.reject(serverGone(exit)));
   try {
     const worker = await openWorker(options, settings, server, state, log);
-    void sweepClaims(state, 2 * RETENTION_DAYS * 86_400_000).catch((error: unknown) => log.warn({ error }, 'old claims were not swept'));
+    void sweepClaims(state, 2 * RETENTION_DAYS * 86_400_000).catch((error: unknown) => log.warn({ err: error }, 'old claims were not swept'));
     const work = worker.run();
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => (stopped ??= stopAll(worker, work, server, settings.stop));

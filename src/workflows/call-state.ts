@@ -22,6 +22,7 @@ import {
   type Waiting,
 } from '../protocol/call.ts';
 import { type CallName, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import type { StandingGrant } from '../protocol/grant.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE } from '../protocol/names.ts';
@@ -37,6 +38,8 @@ export class CallState {
   attempt = 1;
   tries = 0;
   decision: SealedDecision | undefined;
+  /** The grant by which policy's question was answered before anyone was asked. */
+  granted: StandingGrant | undefined;
   sessionClosed = false;
 
   /** A call started by hand under another id has no name; preparation denies it. */
@@ -150,7 +153,7 @@ export class CallState {
       route: [],
     };
     this.#asked = { prepared, request, since };
-    this.#wait({ for: 'approval', since, tool: this.tool, request });
+    this.#wait({ for: 'approval', since, tool: this.tool, request, route: ask.route });
     this.note(approvalNote(request, judgement.reason));
     return signalIfThere(this.#session(name), requestApprovalSignal, request);
   }
@@ -227,6 +230,10 @@ export class CallState {
 
   #approvalRecord(): ApprovalRecord | undefined {
     const decision = this.decision;
+    if (this.granted) {
+      const { grant, verified } = this.granted;
+      return { approver: grant.by, verified, decision: 'approve', grant: grant.id };
+    }
     if (!decision || decision.code) return undefined;
     return {
       approver: decision.approver,
@@ -234,6 +241,7 @@ export class CallState {
       decision: decision.decision,
       ...(decision.reason !== undefined && { reason: decision.reason }),
       ...(decision.arguments && { edited: true }),
+      ...(decision.grant && { grant: decision.grant.id }),
     };
   }
 }

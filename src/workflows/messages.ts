@@ -11,6 +11,7 @@ import type {
 } from '../protocol/approval.ts';
 import type { AmendAnswer, Amendment, Settled } from '../protocol/call.ts';
 import { CONTROL_MESSAGE, type ControlRequest, type Halt } from '../protocol/control.ts';
+import type { Grant, GrantAnswer, Revocation } from '../protocol/grant.ts';
 import { CALL_MESSAGE, SESSION_MESSAGE } from '../protocol/names.ts';
 import type {
   ChildAnswer,
@@ -39,6 +40,9 @@ export const withdrawApprovalSignal = defineSignal<[Withdrawal]>(SESSION_MESSAGE
 export const escalateSignal = defineSignal<[Escalation]>(SESSION_MESSAGE.escalate);
 export const notifySignal = defineSignal<[SessionNotice]>(SESSION_MESSAGE.notify);
 export const childEndedSignal = defineSignal<[ChildEnded]>(SESSION_MESSAGE.childEnded);
+export const addGrantUpdate = defineUpdate<GrantAnswer, [Grant]>(SESSION_MESSAGE.addGrant);
+export const revokeGrantUpdate = defineUpdate<GrantAnswer, [Revocation]>(SESSION_MESSAGE.revokeGrant);
+export const grantsQuery = defineQuery<Grant[]>(SESSION_MESSAGE.grants);
 export const viewQuery = defineQuery<SessionView>(SESSION_MESSAGE.view);
 export const pendingQuery = defineQuery<ApprovalRequest[]>(SESSION_MESSAGE.pending);
 

@@ -14,6 +14,8 @@ import type {
   SessionState as State,
   SessionView,
 } from '../protocol/session.ts';
+import type { Covered } from '../activities/grants.ts';
+import type { Grant, GrantAnswer, Revocation } from '../protocol/grant.ts';
 import { type Approvals, noApprovals } from './approvals.ts';
 
 /** What can be put in a session's inbox. `ticket` numbers the update that waits for the answer. */
@@ -22,6 +24,9 @@ export type Message =
   | { kind: 'withdraw'; withdrawal: Withdrawal }
   | { kind: 'escalate'; escalation: Escalation }
   | { kind: 'decide'; decision: Decision; ticket?: number }
+  | { kind: 'addGrant'; grant: Grant; ticket?: number }
+  | { kind: 'revokeGrant'; revocation: Revocation; ticket?: number }
+  | { kind: 'granted'; covered: Covered }
   | { kind: 'openChild'; child: ChildRequest; ticket?: number }
   | { kind: 'childEnded'; ended: ChildEnded }
   | { kind: 'notice'; notice: SessionNotice };
@@ -34,6 +39,7 @@ export interface Carried {
   inbox: Message[];
   continuedAsNew: number;
   limits: SessionLimits;
+  grants: Grant[];
 }
 
 export interface SessionInput {
@@ -46,13 +52,14 @@ export interface SessionInput {
 export const inherited = ({ continueAfterEvents }: SessionInput): SessionInput =>
   continueAfterEvents === undefined ? {} : { continueAfterEvents };
 
-type Answer = DecisionAnswer | ChildAnswer;
+type Answer = DecisionAnswer | ChildAnswer | GrantAnswer;
 
 export class Session {
   readonly facts: SessionFacts;
   readonly approvals: Approvals;
   readonly children: Set<string>;
   readonly notices: SessionNotice[];
+  grants: Grant[];
   readonly continuedAsNew: number;
   inbox: Message[];
   /** As the worker's configuration had them when the session was admitted. */
@@ -78,6 +85,7 @@ export class Session {
     this.inbox = carried?.inbox ?? [];
     this.continuedAsNew = carried?.continuedAsNew ?? 0;
     this.limits = carried?.limits ?? LIMITS;
+    this.grants = carried?.grants ?? [];
   }
 
   put(message: Message): void {
@@ -131,6 +139,7 @@ export class Session {
       inbox: this.inbox,
       continuedAsNew: this.continuedAsNew + 1,
       limits: this.limits,
+      grants: this.grants,
     };
   }
 }

@@ -18,9 +18,11 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Covered } from '../activities/grants.ts';
 import type { Activities } from '../activities/index.ts';
 import type { ApprovalRequest, Decision, DecisionAnswer, Escalation, LadderStep, SealedDecision } from '../protocol/approval.ts';
 import { isDecision, sealDecisions } from '../protocol/approval.ts';
+import type { ErrorCode } from '../protocol/errors.ts';
 import {
   isApprovalRequest,
   isChildEnded,
@@ -29,6 +31,7 @@ import {
   isNotice,
   isWithdrawal,
 } from '../protocol/forms.ts';
+import { GRANT_LIMITS, type Grant, type GrantAnswer, type Revocation, isGrant, isRevocation } from '../protocol/grant.ts';
 import { callWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import { type OpenedAnswer, SESSION_MEMO, type SessionClosed, type SessionFacts } from '../protocol/session.ts';
@@ -36,6 +39,7 @@ import { addRequest, approvalKey, matchDecision, refuse, settle, withdraw, withd
 import { childFacts, startChildSession } from './children.ts';
 import { signalIfThere } from './external.ts';
 import {
+  addGrantUpdate,
   childEndedSignal,
   closeSignal,
   closeUpdate,
@@ -43,17 +47,19 @@ import {
   decideUpdate,
   decisionSignal,
   escalateSignal,
+  grantsQuery,
   notifySignal,
   openChildUpdate,
   openedUpdate,
   pendingQuery,
   requestApprovalSignal,
+  revokeGrantUpdate,
   viewQuery,
   withdrawApprovalSignal,
 } from './messages.ts';
 import { type Message, Session, type SessionInput, inherited } from './session-state.ts';
 
-const { admitSession, checkDecision } = proxyLocalActivities<Activities>({
+const { admitSession, checkDecision, checkGrant, revokeGrant } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '10s' },
 });
@@ -61,6 +67,11 @@ const { endCalls } = proxyActivities<Activities>({
   startToCloseTimeout: '60s',
   retry: { initialInterval: '1s', maximumInterval: '10s' },
   summary: 'end the calls that still run',
+});
+const { coveredRequests } = proxyActivities<Activities>({
+  startToCloseTimeout: '60s',
+  retry: { initialInterval: '1s', maximumAttempts: 3 },
+  summary: 'which waiting requests the new grant covers',
 });
 const { notifyApprover } = proxyActivities<Activities>({
   startToCloseTimeout: '20s',
@@ -113,6 +124,13 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
   setHandler(decideSignal, (decision) => {
     if (isDecision(decision)) self.put({ kind: 'decide', decision });
   });
+  setHandler(addGrantUpdate, (grant) => self.ask((ticket) => ({ kind: 'addGrant', grant, ticket })), {
+    validator: ofForm(isGrant, 'A grant has id, tool, arguments, scope, expiresAt (30 days at most), by and at.'),
+  });
+  setHandler(revokeGrantUpdate, (revocation) => self.ask((ticket) => ({ kind: 'revokeGrant', revocation, ticket })), {
+    validator: ofForm(isRevocation, 'A revocation has id and by.'),
+  });
+  setHandler(grantsQuery, () => self.grants.filter(({ expiresAt }) => expiresAt > Date.now()));
   setHandler(openChildUpdate, (child) => self.ask((ticket) => ({ kind: 'openChild', child, ticket })), {
     validator: ofForm(isChildRequest, 'A child session is asked for with id and kind (branch or worker).'),
   });
@@ -179,6 +197,8 @@ function groupOf(message: Message): string {
       return approvalKey(message.escalation);
     case 'decide':
       return approvalKey(message.decision);
+    case 'granted':
+      return approvalKey(message.covered.request);
     default:
       return message.kind;
   }
@@ -200,6 +220,12 @@ async function act(self: Session, message: Message): Promise<void> {
       return void (await toParent(self, (parent) => signalIfThere(parent, escalateSignal, message.escalation)));
     case 'decide':
       return self.answer(message.ticket, await decide(self, message.decision));
+    case 'addGrant':
+      return self.answer(message.ticket, await addGrant(self, message.grant));
+    case 'revokeGrant':
+      return self.answer(message.ticket, await takeBack(self, message.revocation));
+    case 'granted':
+      return letRun(self, message.covered);
     case 'openChild': {
       const facts = childFacts(self.facts, self.children.size, message.child, self.limits);
       const answer = 'opened' in facts ? facts : await startChildSession(facts, inherited(self.input));
@@ -277,6 +303,58 @@ async function decide(self: Session, decision: Decision): Promise<DecisionAnswer
   settle(self.approvals, sealed);
   const what = sealed.decision === 'approve' ? 'The call goes on.' : 'The call ends as denied.';
   return { answer: 'accepted', message: what };
+}
+
+/** A new grant lets run what it covers of what waits already. */
+async function addGrant(self: Session, grant: Grant): Promise<GrantAnswer> {
+  const refuse = (code: ErrorCode, message: string): GrantAnswer => ({ accepted: false, code, message });
+  if (!holds(self)) return refuse('no_approver', 'Grants are kept by a main session that people watch; this is none.');
+  self.grants = self.grants.filter(({ expiresAt }) => expiresAt > Date.now());
+  if (self.grants.some(({ id }) => id === grant.id)) return refuse('invalid_id', `There is a grant ${grant.id} already.`);
+  if (self.grants.length >= GRANT_LIMITS.count) {
+    return refuse('session_limit', `A session holds ${GRANT_LIMITS.count} grants at most; revoke some first.`);
+  }
+  const checked = await checkGrant(grant);
+  if (!checked.ok) return refuse(checked.code, checked.message);
+  self.grants.push(grant);
+  void release(self, grant);
+  return { accepted: true };
+}
+
+/** Revoked for good: also a copy of it that somebody kept. */
+async function takeBack(self: Session, { id }: Revocation): Promise<GrantAnswer> {
+  if (!self.grants.some((grant) => grant.id === id)) {
+    return { accepted: false, code: 'call_not_found', message: `There is no grant ${id} here; it may have expired.` };
+  }
+  await revokeGrant(id);
+  self.grants = self.grants.filter((grant) => grant.id !== id);
+  return { accepted: true };
+}
+
+/** Looks in the background, for there may be a thousand requests to look at. */
+async function release(self: Session, grant: Grant): Promise<void> {
+  const requests = Object.values(self.approvals.pending).map(({ request }) => request);
+  if (requests.length === 0) return;
+  self.notifying += 1;
+  try {
+    const found = await coveredRequests({ requests, grants: [grant] });
+    for (const covered of found) self.put({ kind: 'granted', covered });
+  } catch {
+    // They wait for a person, as before; every later call is looked at when it is prepared.
+  } finally {
+    self.notifying -= 1;
+  }
+}
+
+/** A grant stands in for a person on a request that waits; where the call executes it is looked up again. */
+async function letRun(self: Session, { request, grant, verified }: Covered): Promise<void> {
+  const waiting = self.approvals.pending[approvalKey(request)];
+  if (waiting?.request.digest !== request.digest || !self.grants.some(({ id }) => id === grant.id)) return;
+  const { session: from, callId, digest } = request;
+  const by = { session: from, callId, digest, decision: 'approve', approver: grant.by } as const;
+  const sealed: SealedDecision = { ...by, reason: `grant ${grant.id}`, verified, decisions: [], grant };
+  if (await tellCall(request, sealed)) settle(self.approvals, sealed);
+  else withdraw(self.approvals, request);
 }
 
 /** A bad signature leaves the request waiting, and stands in the session's notices. */

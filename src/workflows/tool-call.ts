@@ -23,7 +23,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { SealedDecision } from '../protocol/approval.ts';
-import type { Approval, CallInput, ExecuteInput } from '../protocol/call.ts';
+import type { CallInput, ExecuteInput } from '../protocol/call.ts';
 import { type ErrorCode, callError } from '../protocol/errors.ts';
 import { isAmendment, isCallInput, isSealedDecision } from '../protocol/forms.ts';
 import { LIMITS } from '../protocol/limits.ts';
@@ -73,7 +73,7 @@ async function story(call: CallState): Promise<Outcome> {
     const prepared = await prepare(call);
     switch (prepared.verdict) {
       case 'invalid':
-        if (call.attempt === LIMITS.attempts) return giveUp(call, prepared.error);
+        if (call.attempt === LIMITS.attempts || prepared.correctionMs === 0) return giveUp(call, prepared.error);
         if (await corrected(call, prepared)) continue;
         return giveUp(call, correctionExpired(prepared.error));
       case 'deny':
@@ -83,7 +83,10 @@ async function story(call: CallState): Promise<Outcome> {
       case 'ask':
         return decided(call, prepared);
       case 'run':
-        if (!prepared.result || prepared.result.status === 'held') return execute(call, prepared.plan);
+        if (!prepared.result || prepared.result.status === 'held') {
+          call.granted = prepared.grant;
+          return execute(call, prepared.plan, prepared.grant && { grant: prepared.grant.grant });
+        }
         call.tries = 1;
         return fromExecution(call, prepared.result);
     }
@@ -137,7 +140,9 @@ async function decided(call: CallState, prepared: Extract<Prepared, { verdict: '
   call.resume();
   const decision = call.decision;
   if (decision?.decision === 'approve') {
-    return execute(call, prepared.plan, { digest: ask.digest, requestedAt: ask.requestedAt, expiresAt: ask.expiresAt, decision });
+    if (decision.grant) return execute(call, prepared.plan, { grant: decision.grant });
+    const { digest, requestedAt, expiresAt } = ask;
+    return execute(call, prepared.plan, { approval: { digest, requestedAt, expiresAt, decision } });
   }
   if (decision) return call.outcome('denied', { error: refusal(decision) });
   await call.withdraw();
@@ -168,10 +173,13 @@ function refusal(decision: SealedDecision): CallError {
 const sessionClosed = (call: CallState): Outcome =>
   call.outcome('denied', { error: callError('session_closed', 'The session was closed before this call ran.') });
 
+/** What lets a call run that policy asks about. */
+type Leave = Pick<ExecuteInput, 'approval' | 'grant'>;
+
 /** Tries until one is more than a timeout, as far as the tool's effect and limits allow. */
-async function execute(call: CallState, plan: Plan, approval?: Approval): Promise<Outcome> {
+async function execute(call: CallState, plan: Plan, leave?: Leave): Promise<Outcome> {
   for (;;) {
-    const execution = await executeUnlessHeld(call, plan, approval);
+    const execution = await executeUnlessHeld(call, plan, leave);
     const again = execution.status === 'timed_out' && plan.effect !== 'once' && call.tries < plan.limits.maxTries;
     if (!again) return fromExecution(call, execution);
     const wait = backoffBefore(call.tries + 1, plan.limits);
@@ -181,11 +189,11 @@ async function execute(call: CallState, plan: Plan, approval?: Approval): Promis
 }
 
 /** While the service is halted nothing starts, and no try is counted. */
-async function executeUnlessHeld(call: CallState, plan: Plan, approval?: Approval): Promise<Ended> {
+async function executeUnlessHeld(call: CallState, plan: Plan, leave?: Leave): Promise<Ended> {
   const since = Date.now();
   for (let next = 2; ; next += 1) {
     call.tries += 1;
-    const execution = await executeOnce(call, plan, approval);
+    const execution = await executeOnce(call, plan, leave);
     if (execution.status !== 'held') return execution;
     call.tries -= 1;
     if (Date.now() - since > LIMITS.heldMs) return { status: 'denied', error: execution.error };
@@ -194,8 +202,8 @@ async function executeUnlessHeld(call: CallState, plan: Plan, approval?: Approva
   }
 }
 
-async function executeOnce(call: CallState, plan: Plan, approval?: Approval): Promise<Execution> {
-  const input: ExecuteInput = { tool: call.tool, arguments: call.arguments, ...(approval && { approval }) };
+async function executeOnce(call: CallState, plan: Plan, leave?: Leave): Promise<Execution> {
+  const input: ExecuteInput = { tool: call.tool, arguments: call.arguments, ...leave };
   const activity = (summary: string) =>
     proxyActivities<Activities>({
       startToCloseTimeout: plan.limits.timeoutMs + BACKSTOP_MS,

@@ -1,6 +1,8 @@
 /** What a grant covers, and whose it is. */
 import { describe, expect, it } from 'vitest';
-import { type GrantableCall, grantPayload, matchGrant, signGrant, verifyGrant } from '../../src/approval/grants.ts';
+import { type GrantableCall, matchGrant, verifyGrant } from '../../src/approval/grants.ts';
+import { signGrant } from '../../src/approval/sign.ts';
+import { grantPayload } from '../../src/approval/payload.ts';
 import type { CallFacts, ResolvedSubject } from '../../src/policy/types.ts';
 import type { JsonObject } from '../../src/protocol/json.ts';
 import { type Grant, isGrant } from '../../src/protocol/grant.ts';

@@ -60,9 +60,7 @@ test.each([[[]], [[null]], [[{ carried: 1 }]]])('a session started by hand with 
 test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', ''])('%j is no tool', async (tool) => {
   const workflowId = `call/hostile/${crypto.randomUUID()}`;
   const handle = await service.countersign.temporal.workflow.start('toolCall', { workflowId, taskQueue: 'hostile', args: [{ tool, arguments: {} }] });
-  const settled = await handle.executeUpdate('settle', { args: [0] });
-  expect(settled).toMatchObject({ state: 'waiting', waiting: { for: 'correction', error: { code: 'unknown_tool' } } });
-  await handle.cancel();
+  expect(await handle.result()).toMatchObject({ status: 'invalid', error: { code: 'unknown_tool' }, attempts: 1, tries: 0 });
 });
 
 test('arguments may not name what reaches a prototype, nest deep, or be huge', async () => {

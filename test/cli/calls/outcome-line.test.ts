@@ -25,6 +25,7 @@ const approval: Waiting = {
     expiresAt: 2,
     route: [],
   },
+  route: ['s'],
 };
 
 describe('the outcome line', () => {

@@ -1,0 +1,86 @@
+/** Grants as main sessions keep them: taken in, taken back, and looked for where a person would have to be asked. */
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { verifyGrant } from '../approval/grants.ts';
+import { revokeGrant as revoke } from '../context/index.ts';
+import type { ApprovalDetails, ApprovalRequest } from '../protocol/approval.ts';
+import { type ErrorCode, isCountersignError } from '../protocol/errors.ts';
+import type { Grant, StandingGrant } from '../protocol/grant.ts';
+import { callWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import { CALL_MESSAGE, SESSION_MESSAGE } from '../protocol/names.ts';
+import type { Dependencies } from './dependencies.ts';
+import { type Judged, judgeCall } from './judge-call.ts';
+import type { KnownSession } from './session-reader.ts';
+import { standingGrant } from './standing-grant.ts';
+
+export type GrantCheck = { ok: true } | { ok: false; code: ErrorCode; message: string };
+
+/** A waiting request that a grant covers. */
+export interface Covered extends StandingGrant {
+  request: ApprovalRequest;
+}
+
+/** The grant of the call's main session that covers it; undefined where there is none. */
+export async function coveringGrant(
+  dependencies: Dependencies,
+  session: KnownSession,
+  judged: Extract<Judged, { ok: true }>,
+): Promise<StandingGrant | undefined> {
+  return standingGrant(dependencies, session, judged, await grantsOf(dependencies, session.facts.main));
+}
+
+async function grantsOf({ client }: Dependencies, main: string): Promise<Grant[]> {
+  try {
+    return await client.workflow.getHandle(sessionWorkflowId(main)).query<Grant[]>(SESSION_MESSAGE.grants);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return [];
+    throw error;
+  }
+}
+
+/** Whether a session may take the grant in: its maker is an approver of now who may decide on such calls, and signed it as required. */
+export function checkGrant({ settings, catalogue }: Dependencies, grant: Grant): GrantCheck {
+  const tool = catalogue.get(grant.tool);
+  if (!tool) return { ok: false, code: 'unknown_tool', message: `There is no tool ${JSON.stringify(grant.tool)} to grant.` };
+  const { approvals, groups } = settings().config;
+  const agent = 'agent' in grant.scope ? grant.scope.agent : '';
+  const checked = verifyGrant(grant, { tool, tier: tool.tier, agent, ...(groups && { groups }) }, approvals, Date.now());
+  return checked.ok ? { ok: true } : { ok: false, code: 'bad_signature', message: checked.reason };
+}
+
+/** Recorded outside of Temporal, for a signed grant stays well signed, whoever brings it again. */
+export const revokeGrant = ({ stateDir }: Dependencies, id: string): Promise<void> => revoke(stateDir, id);
+
+const AT_ONCE = 20;
+
+/** Of the requests that wait, those that one of the grants covers. */
+export async function coveredRequests(
+  dependencies: Dependencies,
+  { requests, grants }: { requests: ApprovalRequest[]; grants: Grant[] },
+): Promise<Covered[]> {
+  const covered: Covered[] = [];
+  for (let i = 0; i < requests.length; i += AT_ONCE) {
+    const some = requests.slice(i, i + AT_ONCE).map((request) => coveredRequest(dependencies, request, grants));
+    covered.push(...(await Promise.all(some)).filter((one) => one !== undefined));
+  }
+  return covered;
+}
+
+/** What can't be read or judged is not covered: it waits for a person, as before. */
+async function coveredRequest(
+  dependencies: Dependencies,
+  request: ApprovalRequest,
+  grants: Grant[],
+): Promise<Covered | undefined> {
+  try {
+    const call = dependencies.client.workflow.getHandle(callWorkflowId(request), request.runId);
+    const details = await call.query<ApprovalDetails | null>(CALL_MESSAGE.approval);
+    if (details?.request.digest !== request.digest) return undefined;
+    const session = await dependencies.sessions.read(request.session, { fresh: false });
+    const judged = await judgeCall(dependencies, session, { tool: request.tool, arguments: details.arguments });
+    const standing = judged.ok ? await standingGrant(dependencies, session, judged, grants) : undefined;
+    return standing && { request, ...standing };
+  } catch (error) {
+    if (isCountersignError(error) || error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,97 @@
+/** Grants on a real server: made by an act of their own, exact, ending, revocable. */
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { Grants, SessionHandle } from '../../src/client/index.ts';
+import { marks } from '../support/probe-tools.ts';
+import { type TestService, startTestService } from '../support/worker.ts';
+
+const address = inject('temporalAddress');
+let service: TestService;
+let session: SessionHandle<Record<string, unknown>>;
+let grants: Grants;
+
+beforeAll(async () => {
+  service = await startTestService({ address, taskQueue: 'grants' });
+  session = await service.countersign.openSession({ id: 'grants', workspace: service.workspace });
+  grants = service.countersign.grants('grants');
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const args = (mark: string) => ({ log: service.log, mark });
+const exactly = (mark: string) => ({ log: { exact: service.log }, mark: { exact: mark } });
+const HOUR = 3_600_000;
+
+test('a granted call runs without asking, and the record names the grant', async () => {
+  const grant = await grants.add({ tool: 'probe_elevated', arguments: exactly('granted'), forMs: HOUR, by: 'ada', id: 'first' });
+  expect(await grants.list()).toEqual([grant]);
+  const outcome = await session.call('probe_elevated', args('granted'));
+  expect(outcome).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: false, decision: 'approve', grant: 'first' } });
+  expect(await marks(service.log, 'begin granted')).toBe(1);
+});
+
+test('it covers nothing else, and children of the session too', async () => {
+  const other = await session.start('probe_elevated', args('not-granted'));
+  expect(await other.settled()).toMatchObject({ state: 'waiting' });
+  await other.cancel();
+  const branch = await session.branch();
+  expect(await branch.call('probe_elevated', args('granted'))).toMatchObject({ status: 'completed', approval: { grant: 'first' } });
+});
+
+test('a new grant lets what waits and is covered go on', async () => {
+  const covered = await session.start('probe_elevated', args('released'));
+  const other = await session.start('probe_elevated', args('unreleased'));
+  await covered.settled();
+  await other.settled();
+  await grants.add({ tool: 'probe_elevated', arguments: exactly('released'), forMs: HOUR, by: 'ada', id: 'second' });
+  expect(await covered.outcome()).toMatchObject({ status: 'completed', approval: { grant: 'second' } });
+  expect((await session.view()).pending).toBe(1);
+  await other.cancel();
+  expect(await marks(service.log, 'begin unreleased')).toBe(0);
+});
+
+test('deny rules win over a grant', async () => {
+  service.configure('{"deny":["group:core"]}');
+  try {
+    expect(await session.call('probe_elevated', args('granted'))).toMatchObject({ status: 'denied', error: { code: 'policy_denied' } });
+  } finally {
+    service.configure('{}');
+  }
+});
+
+test('a revoked grant lets nothing run any more, and its name is not used again', async () => {
+  await grants.revoke('first');
+  expect((await grants.list()).map(({ id }) => id)).not.toContain('first');
+  const call = await session.start('probe_elevated', args('granted'));
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  await call.cancel();
+  await expect(grants.revoke('first')).rejects.toMatchObject({ code: 'call_not_found' });
+});
+
+test('an expired grant is none', async () => {
+  await grants.add({ tool: 'probe_elevated', arguments: exactly('short'), forMs: 500, by: 'ada' });
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  const call = await session.start('probe_elevated', args('short'));
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  await call.cancel();
+});
+
+test.each([
+  ['without an end', { forMs: Number.POSITIVE_INFINITY }, 'invalid_usage'],
+  ['that lasts too long', { forMs: 31 * 24 * HOUR }, 'invalid_usage'],
+  ['for a tool that is none', { tool: 'nothing' }, 'unknown_tool'],
+  ['under a name in use', { id: 'second' }, 'invalid_id'],
+])('a grant %s is refused', async (_what, change, code) => {
+  const grant = { tool: 'probe_elevated', arguments: exactly('x'), forMs: HOUR, by: 'ada', ...change };
+  await expect(grants.add(grant)).rejects.toMatchObject({ code });
+});
+
+test('a grant outlives continue-as-new', async () => {
+  const facts = { id: 'grants-can', kind: 'main', main: 'grants-can', depth: 0, workspace: service.workspace, agent: 'default', channel: 'inbox' };
+  const { workflow } = service.countersign.temporal;
+  await workflow.start('session', { workflowId: 'session/grants-can', taskQueue: 'grants', args: [{ continueAfterEvents: 15 }], memo: { countersignSession: facts } });
+  const short = await service.countersign.openSession({ id: 'grants-can', workspace: service.workspace });
+  await service.countersign.grants('grants-can').add({ tool: 'probe_elevated', arguments: exactly('carried'), forMs: HOUR, by: 'ada', id: 'carried' });
+  while ((await short.view()).continuedAsNew < 2) {
+    await workflow.getHandle('session/grants-can').signal('withdrawApproval', { session: 'none', callId: 'none', runId: 'none' });
+  }
+  expect(await short.call('probe_elevated', args('carried'))).toMatchObject({ status: 'completed', approval: { grant: 'carried' } });
+});
