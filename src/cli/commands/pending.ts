@@ -2,11 +2,13 @@
 import type { Command } from 'commander';
 import type { WaitingCall } from '../../client/index.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { note, print, printJson } from '../io/output.ts';
+import { note, paint, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { safeLine } from '../../approval/render/safe-text.ts';
+import { haltedWarning } from '../render/halted.ts';
 import { table } from '../render/table.ts';
 import { span } from '../render/time.ts';
+import { routesBy } from '../sessions/routes.ts';
 import { type AnyCountersign, withService } from '../service/with-service.ts';
 
 interface Options extends Common {
@@ -31,12 +33,16 @@ const AT_ONCE = 50;
 
 async function run({ all = false, session, json }: Options): Promise<void> {
   await withService(async (countersign) => {
-    const calls = await countersign.approvals.pending({ all, ...(session !== undefined && { session }) });
+    const [calls, halt] = await Promise.all([
+      countersign.approvals.pending({ all, ...(session !== undefined && { session }) }),
+      countersign.control.halted(),
+    ]);
+    if (halt) note(paint('yellow', haltedWarning(halt), process.stderr));
     if (calls.length === 0) {
       if (!json) note('Nothing waits.');
       return;
     }
-    const routeOf = await routes(countersign);
+    const routeOf = routesBy(await countersign.sessions({ all: true }));
     const rows: WaitingLine[] = [];
     for (let i = 0; i < calls.length; i += AT_ONCE) {
       rows.push(
@@ -83,17 +89,6 @@ async function describe(
     since: new Date(waiting.since).toISOString(),
     expiresAt: new Date(asked ? waiting.request.expiresAt : waiting.until).toISOString(),
     ...(!asked && { error: { code: waiting.error.code, message: waiting.error.message } }),
-  };
-}
-
-/** The way of a request from a session to its main one, by who is whose parent. */
-async function routes(countersign: AnyCountersign): Promise<(session: string) => string[]> {
-  const parents = new Map((await countersign.sessions({ all: true })).map(({ facts }) => [facts.id, facts.parent]));
-  return (session) => {
-    const route = [session];
-    for (let above = parents.get(session); above !== undefined && !route.includes(above); above = parents.get(above))
-      route.push(above);
-    return route;
   };
 }
 

@@ -3,10 +3,19 @@ import { join } from 'node:path';
 import { type Judging, explainCall } from '../../activities/explain-call.ts';
 import type { KnownSession } from '../../activities/session-reader.ts';
 import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../../config/index.ts';
-import { type Surroundings, type ToolFacts, availability } from '../../policy/index.ts';
+import { type Judged, judgeCall } from '../../activities/judge-call.ts';
+import {
+  type JudgedSession,
+  type PolicyChange,
+  type RecordedCall,
+  type Surroundings,
+  type ToolFacts,
+  availability,
+  policyDiff,
+} from '../../policy/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { JsonObject } from '../../protocol/json.ts';
-import type { Explanation } from '../../protocol/outcome.ts';
+import type { CallError, Explanation } from '../../protocol/outcome.ts';
 import type { SessionFacts } from '../../protocol/session.ts';
 import { configDir, stateDir } from '../../server/paths.ts';
 import { surroundings as lookAround } from '../../server/surroundings.ts';
@@ -24,6 +33,12 @@ export interface LocalJudge {
     call: { tool: string; arguments: JsonObject },
     state?: KnownSession['state'],
   ): Promise<Explanation>;
+  /** The whole judgement, or why it came to none. */
+  judge(facts: JudgedSession, call: { tool: string; arguments: JsonObject }): Promise<Judged>;
+  /** What the rules of now say otherwise than it was said of a call before; the error where it would not even be judged. */
+  change(
+    recorded: Omit<RecordedCall, 'call'> & { tool: string; arguments: JsonObject },
+  ): Promise<PolicyChange | CallError | undefined>;
   tools(facts: SessionFacts): ToolListing;
 }
 
@@ -35,8 +50,22 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
   const surroundings = await lookAround(settings, protectedPaths);
   const catalogue = createCatalogue();
   const judging: Judging = { catalogue, settings, surroundings };
+  const judged = (facts: JudgedSession, call: { tool: string; arguments: JsonObject }): Promise<Judged> =>
+    judgeCall(judging, { facts, state: 'open', above: [] }, call);
   return {
-    explain: (facts, call, state = 'open') => explainCall(judging, { facts, state, ancestors: [] }, call),
+    judge: judged,
+    change: async ({ tool, arguments: args, ...recorded }) => {
+      const now = await judged(recorded.session, { tool, arguments: args });
+      if (!now.ok) return now.error;
+      const { name, tier, effect, groups, needs } = now.tool;
+      const call = {
+        tool: { name, tier, effect, groups, needs },
+        arguments: now.arguments,
+        subjects: now.subjects,
+      };
+      return policyDiff([{ ...recorded, call }], loaded.rules, surroundings())[0];
+    },
+    explain: (facts, call, state = 'open') => explainCall(judging, { facts, state, above: [] }, call),
     tools: (facts) =>
       listTools(
         facts,

@@ -2,6 +2,7 @@
 import type { Config } from '../../config/index.ts';
 import { paint } from '../io/output.ts';
 import type { Proof } from '../service/prove.ts';
+import { haltedWarning } from './halted.ts';
 import { statusText } from './outcome.ts';
 import { safeLine } from '../../approval/render/safe-text.ts';
 import { span } from './time.ts';
@@ -36,7 +37,8 @@ export function startedText(ready: Ready, config: Config): string {
   ].join('\n');
 }
 
-function callLines({ firstCall: call, firstCallError: error }: Ready): string[] {
+function callLines({ firstCall: call, firstCallError: error, halted }: Ready): string[] {
+  if (halted) return ['', paint('yellow', haltedWarning(halted))];
   if (error) return ['', `No call was tried here: ${safeLine(error.message)}`];
   if (!call) return [];
   const title = call.display?.split('\n')[0] ?? call.error?.message ?? '';

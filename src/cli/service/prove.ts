@@ -1,5 +1,6 @@
 /** Shows that a service works: one real call through the whole path, and what it found waiting from before. */
 import { Countersign } from '../../client/index.ts';
+import type { Halt } from '../../protocol/control.ts';
 import type { Service } from '../../server/service.ts';
 import { mainSession } from '../sessions/main-session.ts';
 import { type OutcomeLine, outcomeLine } from '../calls/outcome-line.ts';
@@ -12,15 +13,21 @@ export interface Proof {
   firstCallError?: ErrorReport;
   /** Calls that wait from before. */
   waiting: { approval: number; correction: number };
+  /** Set where nothing runs, because somebody halted the service before. */
+  halted?: Halt;
 }
 
 export async function proveByCall({ worker }: Pick<Service, 'worker'>, folder: string): Promise<Proof> {
   const countersign = await Countersign.connect<object>({ worker });
+  const halted = await countersign.control.halted();
   const [first, waiting] = await Promise.all([
-    firstCall(countersign, folder).then(
-      (call) => ({ firstCall: call }),
-      (error: unknown) => ({ firstCallError: reportOf(error) }),
-    ),
+    // A call would be held until somebody resumes.
+    halted
+      ? { halted }
+      : firstCall(countersign, folder).then(
+          (call) => ({ firstCall: call }),
+          (error: unknown) => ({ firstCallError: reportOf(error) }),
+        ),
     countersign.approvals.pending({ all: true }),
   ]);
   const forApproval = waiting.filter((call) => call.waiting.for === 'approval').length;

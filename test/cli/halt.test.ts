@@ -1,0 +1,104 @@
+import { userInfo } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Ran, type RunningService, startedService } from './cli.fixture.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await startedService();
+});
+afterAll(async () => {
+  await service.stop();
+  await service.remove();
+});
+
+const json = async (...args: string[]): Promise<[Ran['status'], Record<string, unknown>]> => {
+  const ran = await service.cli([...args, '--json']);
+  return [ran.status, ran.json()];
+};
+
+describe('halt and resume', () => {
+  it('nothing runs in between, and everybody who asks is told', async () => {
+    expect(await json('halt', '--status')).toEqual([0, { halted: false }]);
+    expect(await json('halt', '--reason', 'wrong\u001b[2J folder')).toMatchObject([
+      0,
+      {
+        halted: true,
+        by: userInfo().username,
+        reason: 'wrong\u001b[2J folder',
+        at: expect.stringMatching(/^2.*Z$/) as string,
+      },
+    ]);
+    // The first halt stands, whoever comes after.
+    expect(await json('halt', '--reason', 'me too', '--by', 'anna')).toMatchObject([
+      0,
+      { reason: 'wrong\u001b[2J folder' },
+    ]);
+
+    const status = await service.cli(['halt', '--status']);
+    expect([status.status, status.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^halted by \S+ since [-\d]+ [:\d]+: wrong⟨U\+001B⟩\[2J folder\n$/) as string,
+    ]);
+    const pending = await service.cli(['pending']);
+    expect([pending.status, pending.stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /^The service is halted by .*countersign resume --reason '…'\nNothing waits\.\n$/,
+      ) as string,
+    ]);
+
+    // Workers notice within a second.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const call = service.cli([
+      'call',
+      'write',
+      '{"path":"a.txt","content":"hi"}',
+      '--call-id',
+      'held',
+      '--wait',
+      '3s',
+      '--json',
+    ]);
+    expect([(await call).status, (await call).json()['status']]).toEqual([4, 'running']);
+
+    expect(await json('resume', '--reason', 'sorted out')).toMatchObject([
+      0,
+      { halted: false, was: { reason: 'wrong\u001b[2J folder' } },
+    ]);
+    const [ended, outcome] = await json(
+      'call',
+      'write',
+      '{"path":"a.txt","content":"hi"}',
+      '--call-id',
+      'held',
+      '--wait',
+      '60s',
+    );
+    expect([ended, outcome['status'], outcome['tries']]).toEqual([0, 'completed', 1]);
+    expect((await service.cli(['resume', '--reason', 'again'])).stdout).toBe(
+      'running  Calls run; the service was not halted.\n',
+    );
+  });
+});
+
+describe('is wrong usage', () => {
+  it.each([
+    [['halt'], "say why: countersign halt --reason '…'"],
+    [['halt', '--reason', ' '], 'say why'],
+    [['halt', '--status', '--reason', 'x'], '--status changes nothing'],
+    [['halt', '--reason', 'x', '--by', ''], '1 to 200 characters'],
+    [['resume'], '--reason'],
+    [['resume', '--reason', ''], 'say why'],
+  ])('%j', async (args, words) => {
+    const { status, stdout, stderr } = await service.cli(args);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(words);
+  });
+
+  it('a reason of more than 1,000 characters', async () => {
+    const { status, stderr } = await service.cli(['halt', '--reason', 'x'.repeat(1_001)]);
+    expect([status, stderr]).toEqual([2, 'countersign: invalid_usage: a reason has at most 1,000 characters\n']);
+  });
+});

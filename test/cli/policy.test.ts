@@ -1,0 +1,205 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { caseSession } from '../../src/cli/judge/case-session.ts';
+import { type Place, type RunningService, makePlace, startedService } from './cli.fixture.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+describe('policy test', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await makePlace();
+    await writeFile(
+      join(place.workspace, 'strict.jsonc'),
+      '{ "deny": ["shell"], "channels": { "team": { "deny": ["write"] } } }',
+    );
+  });
+  afterAll(() => place.remove());
+
+  const test = async (cases: unknown, ...args: string[]) => {
+    await writeFile(join(place.workspace, 'cases.jsonc'), typeof cases === 'string' ? cases : JSON.stringify(cases));
+    return place.cli(['policy', 'test', 'cases.jsonc', ...args]);
+  };
+
+  const CASES = [
+    {
+      name: 'list runs',
+      tool: 'list',
+      arguments: {},
+      expect: { verdict: 'run', tier: 'read_only', rule: 'tier.read_only' },
+    },
+    { tool: 'shell', arguments: { command: 'ls' }, expect: { verdict: 'run' } },
+    {
+      name: 'a name that hides\u202e',
+      tool: 'delete',
+      arguments: { path: '/var/tmp/x' },
+      expect: { verdict: 'ask', tier: 'elevated' },
+    },
+    { name: 'wrong', tool: 'read', arguments: { pth: 'a' }, expect: { verdict: 'invalid', code: 'invalid_arguments' } },
+    { name: 'none', tool: 'raed', arguments: {}, expect: { verdict: 'invalid', code: 'unknown_tool' } },
+    {
+      name: 'a worker writes nothing',
+      session: { kind: 'worker' },
+      tool: 'write',
+      arguments: { path: 'a', content: '' },
+      expect: { verdict: 'deny' },
+    },
+  ];
+
+  it('is status 0 when all are as expected', async () => {
+    const { status, stdout, stderr } = await test(CASES);
+    expect([status, stdout, stderr]).toEqual([0, '6 cases as expected\n', '']);
+  });
+
+  it('is status 1 with a table when one differs', async () => {
+    const { status, stdout } = await test(CASES, '--config', 'strict.jsonc');
+    expect(status).toBe(1);
+    expect(stdout).toBe(
+      'CASE      DIFFERENCE\n2: shell  verdict: expected run, got deny (deny "shell": shell is denied)\n\n1 of 6 cases otherwise than expected\n',
+    );
+  });
+
+  it('prints one line a case with --json', async () => {
+    const ran = await test(CASES.slice(0, 2), '--config', 'strict.jsonc', '--json');
+    expect(ran.status).toBe(1);
+    expect(ran.lines().map(({ name, passed, differences }) => ({ name, passed, differences }))).toEqual([
+      { name: 'list runs', passed: true, differences: [] },
+      {
+        name: '2: shell',
+        passed: false,
+        differences: ['verdict: expected run, got deny (deny "shell": shell is denied)'],
+      },
+    ]);
+  });
+
+  it('holds a branch to the channel of its main session', async () => {
+    const write = { tool: 'write', arguments: { path: 'a', content: '' } };
+    const cases = [
+      { ...write, session: { kind: 'branch', channel: 'team' }, expect: { verdict: 'deny' } },
+      { ...write, session: { kind: 'branch' }, expect: { verdict: 'run' } },
+    ];
+    expect((await test(cases, '--config', 'strict.jsonc')).stdout).toBe('2 cases as expected\n');
+  });
+
+  it.each([
+    ['{}', 'invalid_config'],
+    ['[{"tool":"read"}]', 'invalid_config'],
+    ['[{"tool":"read","arguments":{},"expect":{"verdict":"maybe"}}]', 'cases.jsonc:1:'],
+  ])('refuses %s', async (cases, words) => {
+    const { status, stdout, stderr } = await test(cases);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(words);
+  });
+
+  it('says when there is no such file', async () => {
+    const { status, stderr } = await place.cli(['policy', 'test', 'nowhere.jsonc']);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^countersign: invalid_usage: The cases cannot be read: ENOENT.*nowhere\.jsonc.*\n$/);
+  });
+});
+
+describe('the session of a case', () => {
+  const main = {
+    id: 'main',
+    kind: 'main',
+    main: 'main',
+    depth: 0,
+    workspace: '/w',
+    agent: 'default',
+    channel: 'inbox',
+  } as const;
+  it('is a main session of the folder where nothing is said', () => {
+    expect(caseSession(main)).toEqual(main);
+  });
+  it('is below one where it is a branch, and takes its workspace from the folder', () => {
+    const above = { ...main, agent: 'coder', channel: 'team', workspace: '/w/sub' };
+    expect(caseSession(main, { kind: 'branch', agent: 'coder', channel: 'team', workspace: 'sub' })).toEqual({
+      ...above,
+      id: 'child',
+      kind: 'branch',
+      parent: 'main',
+      depth: 1,
+      channel: null,
+      above: [above],
+    });
+  });
+});
+
+describe('tools --prompt', () => {
+  it('is text with one section a tool that is offered', async () => {
+    const place = await makePlace();
+    try {
+      await writeFile(join(place.workspace, 'few.jsonc'), '{ "allow": ["read", "list"] }');
+      const { status, stdout } = await place.cli(['tools', '--prompt', '--config', 'few.jsonc']);
+      expect([status, stdout.match(/^#+ .*$/gm)?.toSorted()]).toEqual([
+        0,
+        ['# Tools', '## What happens to a call', '## list', '## read'],
+      ]);
+      expect(stdout).toContain('- `path` (string, optional)');
+      expect((await place.cli(['tools', '--prompt', '--config', 'few.jsonc', '--json'])).json()['prompt']).toBe(stdout);
+      expect((await place.cli(['tools', '--prompt', '--format', 'openai'])).status).toBe(2);
+    } finally {
+      await place.remove();
+    }
+  });
+});
+
+describe('policy dry-run', () => {
+  let service: RunningService;
+  beforeAll(async () => {
+    service = await startedService();
+    await mkdir(join(service.workspace, 'docs'));
+  });
+  afterAll(async () => {
+    await service.stop();
+    await service.remove();
+  });
+
+  const call = async (tool: string, args: object, id: string): Promise<string> => {
+    const line = (await service.cli(['call', tool, JSON.stringify(args), '--call-id', id, '--json'])).json();
+    return `call/${String(line['session'])}/${String(line['callId'])}`;
+  };
+
+  it('lists the calls that the rules of now judge otherwise, by the arguments that were judged last', async () => {
+    const wrote = await call('write', { path: 'a.txt', content: 'token=1' }, 'w');
+    const listed = await call('list', {}, 'l');
+    const asked = await call('delete', { path: '/var/tmp/nothing-there' }, 'd');
+    const amended = await call('write', { path: 'b.txt' }, 'amended');
+    expect((await service.cli(['amend', amended, '{"path":"docs/b.txt","content":""}'])).status).toBe(0);
+
+    const since = ['policy', 'dry-run', '--since', '1h'];
+    await expect
+      .poll(async () => (await service.cli(since)).stderr, { timeout: 20_000 })
+      .toBe('5 calls judged, 0 would change\n');
+    expect((await service.cli(since)).stdout).toBe('');
+
+    await writeFile(
+      join(service.workspace, 'next.jsonc'),
+      '{ "deny": ["delete"], "rules": [{ "name": "docs", "tool": "write", "when": { "path": { "glob": "docs/**" } }, "effect": "ask" }] }',
+    );
+    const ran = await service.cli([...since, '--config', 'next.jsonc', '--json']);
+    expect([ran.status, ran.stderr]).toEqual([0, '5 calls judged, 2 would change\n']);
+    const lines = ran.lines();
+    expect(lines.find(({ id }) => id === asked)).toMatchObject({
+      tool: 'delete',
+      before: { verdict: 'ask', rule: 'risk.delete_outside', tier: 'elevated' },
+      now: { verdict: 'deny', rule: 'deny "delete"' },
+      direction: 'stricter',
+    });
+    expect(lines.find(({ id }) => id === amended)).toMatchObject({
+      before: { verdict: 'run' },
+      now: { verdict: 'ask', rule: 'rules "docs"' },
+    });
+    expect(lines.some(({ id }) => id === wrote || id === listed)).toBe(false);
+    const table = (await service.cli([...since, '--config', 'next.jsonc'])).stdout;
+    expect(table).toMatch(/^IS NOW +TOOL +VERDICT +CALL +BECAUSE$/m);
+    expect(table).toMatch(/^stricter +delete +ask → deny +call\/\S+\/d +deny "delete": delete is denied$/m);
+  });
+
+  it('needs --since', async () => {
+    const { status, stderr } = await service.cli(['policy', 'dry-run']);
+    expect(status).toBe(2);
+    expect(stderr).toContain('--since');
+  });
+});
