@@ -1,0 +1,472 @@
+/**
+ * With `approvals.signatures: required`, someone who may start workflows and send any signal or update in the namespace still can't
+ * get an elevated call run. Each test is an attempt; what ran is counted outside of everything that Temporal knows.
+ */
+import { randomUUID } from 'node:crypto';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { approvalDigest } from '../../src/approval/digest.ts';
+import { type Signer, signDecision, signGrant } from '../../src/approval/sign.ts';
+import type { CallHandle, SessionHandle } from '../../src/client/index.ts';
+import type { OpenRequest } from '../../src/client/index.ts';
+import { revokeGrant } from '../../src/context/index.ts';
+import { type Decision, type SealedDecision, sealDecisions } from '../../src/protocol/approval.ts';
+import type { ExecuteInput } from '../../src/protocol/call.ts';
+import type { Grant } from '../../src/protocol/grant.ts';
+import type { Execution } from '../../src/protocol/outcome.ts';
+import { approver } from '../approval/support.ts';
+import { eventNames } from '../support/history.ts';
+import { marks } from '../support/probe-tools.ts';
+import { type TestService, startTestService } from '../support/worker.ts';
+
+const { ResetWorkflowExecutionRequest } = proto.temporal.api.workflowservice.v1;
+const QUEUE = 'signatures';
+const address = inject('temporalAddress');
+
+const ada = approver('ada');
+const bob = approver('bob');
+const eve = approver('eve', { roles: ['emergency'] });
+const gone = approver('gone');
+const mallory = approver('mallory');
+
+const approvals = (over: object = {}) =>
+  JSON.stringify({
+    ask: ['group:core'],
+    approvals: { signatures: 'required', approvers: [ada.listed, bob.listed, eve.listed, { ...gone.listed, until: '2020-01-01' }], ...over },
+  });
+
+let service: TestService;
+let session: SessionHandle<Record<string, unknown>>;
+let rogue: Worker;
+let rogueRuns: Promise<void>;
+let connection: NativeConnection;
+
+beforeAll(async () => {
+  service = await startTestService({ address, taskQueue: QUEUE, config: approvals() });
+  session = await service.countersign.openSession({ id: 'signatures', workspace: service.workspace });
+  connection = await NativeConnection.connect({ address });
+  rogue = await Worker.create({ connection, taskQueue: 'forger', workflowsPath: join(import.meta.dirname, '../support/rogue/forger.ts') });
+  rogueRuns = rogue.run();
+});
+afterAll(async () => {
+  rogue.shutdown();
+  await rogueRuns;
+  await connection.close();
+  await service[Symbol.asyncDispose]();
+});
+
+const workflows = () => service.countersign.temporal.workflow;
+const args = (mark: string) => ({ log: service.log, mark });
+const ran = (mark: string): Promise<number> => marks(service.log, `begin ${mark}`);
+
+async function waiting(callId: string, tool = 'probe_elevated'): Promise<{ call: CallHandle; open: OpenRequest }> {
+  const call = await session.start(tool, args(callId), { callId });
+  await call.settled();
+  return { call, open: await service.countersign.approvals.show(call.id) };
+}
+
+const decisionOn = ({ request }: OpenRequest, over: Partial<Decision> = {}): Decision => ({
+  session: request.session,
+  callId: request.callId,
+  digest: request.digest,
+  decision: 'approve',
+  approver: 'ada',
+  ...over,
+});
+
+/** To the main session, as anybody can send it. */
+const decide = (decision: Decision): Promise<unknown> =>
+  workflows().getHandle('session/signatures').executeUpdate('decide', { args: [decision] });
+
+/** To the call itself, past the main session. */
+const signal = (call: CallHandle, sealed: SealedDecision): Promise<void> => workflows().getHandle(call.id).signal('decision', sealed);
+
+/** A workflow of the stranger's under a call's name; runs what it is told to by our worker. */
+async function forger(callId: string): Promise<WorkflowHandle & { runId: string; execute(input: ExecuteInput): Promise<Execution> }> {
+  const handle = await workflows().start('toolCall', { workflowId: `call/signatures/${callId}`, taskQueue: 'forger', args: [QUEUE] });
+  let sent = 0;
+  const execute = async (input: ExecuteInput): Promise<Execution> => {
+    await handle.signal('execute', input);
+    sent += 1;
+    const results = async (): Promise<Execution[]> => handle.query<Execution[]>('results');
+    await expect.poll(async () => (await results()).length, { timeout: 15_000 }).toBe(sent);
+    return (await results())[sent - 1] as Execution;
+  };
+  return Object.assign(handle, { runId: handle.firstExecutionRunId, execute });
+}
+
+/** An approval of this run with its digest rightly computed, as whoever reads our source can. */
+async function forged(callId: string, runId: string, tool: string, seal: (decision: Decision) => Promise<SealedDecision> | SealedDecision) {
+  const { open } = await template(tool);
+  const requestedAt = Date.now();
+  const expiresAt = requestedAt + 60_000;
+  const content = { session: 'signatures', callId, runId, agent: 'default', tool, fingerprint: open.fingerprint, arguments: args(callId), workspace: service.workspace };
+  const digest = approvalDigest({ ...content, requestedAt, expiresAt });
+  const decision: Decision = { session: 'signatures', callId, digest, decision: 'approve', approver: 'ada' };
+  return { tool, arguments: args(callId), approval: { digest, requestedAt, expiresAt, decision: await seal(decision) } };
+}
+
+const templates = new Map<string, ReturnType<typeof waiting>>();
+const template = (tool: string): ReturnType<typeof waiting> => {
+  const known = templates.get(tool) ?? waiting(`template-${tool}`, tool);
+  templates.set(tool, known);
+  return known;
+};
+
+const sealed = async (decision: Decision, signer: Signer): Promise<SealedDecision> => sealDecisions([await signDecision(decision, signer)], true);
+
+// ── what works ──────────────────────────────────────────────────────────────
+
+test('a decision by an approver’s key runs the call, once, and is verified', async () => {
+  const { call } = await waiting('good');
+  expect(await service.countersign.approvals.approve(call.id, { signer: ada.signer, reason: 'fine' })).toMatchObject({ answer: 'accepted' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: true, decision: 'approve', reason: 'fine' } });
+  expect(await ran('good')).toBe(1);
+});
+
+test('so do signed edits and denials, and the edit is what runs', async () => {
+  const edit = await waiting('edited-from');
+  await service.countersign.approvals.approve(edit.call.id, { signer: bob.signer, arguments: args('edited-to') });
+  expect(await edit.call.outcome()).toMatchObject({ status: 'completed', output: { ran: 'edited-to' }, approval: { edited: true, verified: true } });
+  expect([await ran('edited-from'), await ran('edited-to')]).toEqual([0, 1]);
+  const denied = await waiting('denied');
+  await service.countersign.approvals.deny(denied.call.id, { signer: bob.signer, reason: 'no' });
+  expect(await denied.call.outcome()).toMatchObject({ status: 'denied', error: { code: 'approval_denied' } });
+});
+
+test('a quorum of two keys, and an emergency override by one', async () => {
+  service.configure(approvals({ requiredFor: { elevated: 2 } }));
+  try {
+    const two = await waiting('two');
+    expect(two.open).toMatchObject({ required: 2, approvers: ['ada', 'bob', 'eve'] });
+    await service.countersign.approvals.approve(two.call.id, { signer: ada.signer });
+    expect(await ran('two')).toBe(0);
+    await service.countersign.approvals.approve(two.call.id, { signer: bob.signer });
+    expect(await two.call.outcome()).toMatchObject({ status: 'completed', approval: { verified: true } });
+    const one = await waiting('override');
+    expect(await service.countersign.approvals.approve(one.call.id, { signer: bob.signer, override: true })).toMatchObject({ answer: 'bad_signature' });
+    await service.countersign.approvals.approve(one.call.id, { signer: eve.signer, override: true });
+    expect(await one.call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'eve', verified: true } });
+    const alone = await waiting('alone');
+    await signal(alone.call, await sealed(decisionOn(alone.open), ada.signer));
+    expect(await alone.call.outcome()).toMatchObject({ status: 'denied', error: { code: 'approval_missing' } });
+    expect([await ran('two'), await ran('override'), await ran('alone')]).toEqual([1, 1, 0]);
+  } finally {
+    service.configure(approvals());
+  }
+});
+
+// ── decisions sent to the main session ──────────────────────────────────────
+
+test('forged decisions are answered bad_signature, leave the request waiting, and are recorded', async () => {
+  const { call, open } = await waiting('forged');
+  const other = await waiting('forged-other');
+  const byAda = await signDecision(decisionOn(open), ada.signer);
+  const attempts: Decision[] = [
+    decisionOn(open),
+    { ...decisionOn(open), verified: true } as Decision,
+    { ...decisionOn(open), at: Date.now(), signature: 'A'.repeat(86) },
+    { ...(await signDecision(decisionOn(open), mallory.signer)), approver: 'ada' },
+    await signDecision(decisionOn(open), mallory.signer),
+    await signDecision(decisionOn(open), { ...ada.signer, name: 'Ada' }),
+    { ...(await signDecision(decisionOn(other.open), ada.signer)), callId: 'forged', digest: open.request.digest },
+    { ...byAda, arguments: args('forged-edit') },
+    { ...byAda, reason: 'altered' },
+    { ...byAda, decision: 'deny' },
+    await signDecision(decisionOn(open), gone.signer),
+    await signDecision(decisionOn(open), ada.signer, Date.now() + 3_600_000),
+    await signDecision(decisionOn(open), ada.signer, Date.now() - 3_600_000),
+  ];
+  for (const [index, decision] of attempts.entries()) {
+    expect([index, await decide(decision)]).toMatchObject([index, { answer: 'bad_signature' }]);
+  }
+  expect(await decide({ ...(await signDecision(decisionOn(other.open), ada.signer)), callId: 'forged' })).toMatchObject({ answer: 'digest_mismatch' });
+  await workflows().getHandle('session/signatures').signal('decide', decisionOn(open));
+  expect((await session.view()).notices.filter(({ kind, callId }) => kind === 'bad_signature' && callId === 'forged').length).toBeGreaterThanOrEqual(13);
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  expect([await ran('forged'), await ran('forged-edit')]).toEqual([0, 0]);
+  expect(await decide(byAda)).toMatchObject({ answer: 'accepted' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed' });
+  expect(await ran('forged')).toBe(1);
+});
+
+test('a replayed decision is answered, and does nothing', async () => {
+  const { call, open } = await waiting('replayed');
+  const decision = await signDecision(decisionOn(open), ada.signer);
+  await decide(decision);
+  await call.outcome();
+  expect(await decide(decision)).toMatchObject({ answer: 'already_decided' });
+  await expect(workflows().getHandle(call.id).signal('decision', sealDecisions([decision], true))).rejects.toThrow();
+  expect(await ran('replayed')).toBe(1);
+});
+
+// ── decisions sent past the main session ────────────────────────────────────
+
+const past: [string, (open: OpenRequest) => Promise<SealedDecision>, string][] = [
+  ['unsigned', async (open) => sealDecisions([decisionOn(open)], true), 'bad_signature'],
+  ['nobody', async (open) => ({ ...decisionOn(open), verified: true, decisions: [] }), 'approval_missing'],
+  ['by-mallory', async (open) => sealed(decisionOn(open), { ...mallory.signer, name: 'ada' }), 'bad_signature'],
+  ['of-another', async (open) => {
+    const other = await signDecision(decisionOn((await template('probe_elevated')).open), ada.signer);
+    return { ...decisionOn(open), verified: true, decisions: [other] };
+  }, 'bad_signature'],
+  ['altered-args', async (open) => ({ ...(await sealed(decisionOn(open), ada.signer)), arguments: args('altered') }), 'bad_signature'],
+  ['edit-dropped', async (open) => {
+    const { arguments: _, ...rest } = await sealed(decisionOn(open, { arguments: args('harmless') }), ada.signer);
+    return rest;
+  }, 'bad_signature'],
+  ['denial-turned', async (open) => ({ ...(await sealed(decisionOn(open, { decision: 'deny' }), ada.signer)), decision: 'approve' }), 'approval_denied'],
+  ['expired-key', async (open) => sealed(decisionOn(open), gone.signer), 'bad_signature'],
+];
+test.each(past)('sent to the call itself, %s: it ends as denied and nothing runs', async (callId, forge, code) => {
+  const { call, open } = await waiting(callId);
+  await signal(call, await forge(open));
+  expect(await call.outcome()).toMatchObject({ status: 'denied', error: { code } });
+  expect([await ran(callId), await ran('altered')]).toEqual([0, 0]);
+});
+
+test('an approver who is removed between decision and execution counts no more', async () => {
+  const { call, open } = await waiting('removed');
+  const decision = await sealed(decisionOn(open), ada.signer);
+  service.configure(approvals({ approvers: [bob.listed] }));
+  try {
+    expect(await decide(await signDecision(decisionOn(open), ada.signer))).toMatchObject({ answer: 'bad_signature' });
+    await signal(call, decision);
+    expect(await call.outcome()).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
+  } finally {
+    service.configure(approvals());
+  }
+  expect(await ran('removed')).toBe(0);
+});
+
+// ── workflows of a stranger ─────────────────────────────────────────────────
+
+test('a call that is started by hand asks like any other', async () => {
+  const handle = await workflows().start('toolCall', { workflowId: 'call/signatures/by-hand', taskQueue: QUEUE, args: [{ tool: 'probe_elevated', arguments: args('by-hand') }] });
+  await expect.poll(async () => (await service.countersign.approvals.pending()).map(({ callId }) => callId)).toContain('by-hand');
+  const open = await service.countersign.approvals.show('call/signatures/by-hand');
+  await handle.signal('decision', sealDecisions([decisionOn(open)], true));
+  expect(await handle.result()).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
+  expect(await ran('by-hand')).toBe(0);
+});
+
+test('a main session of a stranger approves everything, in vain', async () => {
+  const facts = { id: 'fake-main', kind: 'main', main: 'fake-main', depth: 0, workspace: service.workspace, agent: 'default', channel: 'inbox' };
+  const any = { log: { glob: '*' }, mark: { glob: '*' } };
+  const grant: Grant = { id: 'any', tool: 'probe_elevated', arguments: any, scope: { session: 'fake-main' }, expiresAt: Date.now() + 60_000, by: 'ada', at: Date.now() };
+  await workflows().start('session', { workflowId: 'session/fake-main', taskQueue: 'forger', memo: { countersignSession: facts }, args: [grant] });
+  const handle = await workflows().start('toolCall', { workflowId: 'call/fake-main/x', taskQueue: QUEUE, args: [{ tool: 'probe_elevated', arguments: args('fake-main') }] });
+  expect(await handle.result()).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
+  expect(await ran('fake-main')).toBe(0);
+});
+
+test('a workflow of a stranger under a call’s name has nothing run, however well it forges', async () => {
+  const attempts: [string, (decision: Decision) => Promise<SealedDecision> | SealedDecision, string][] = [
+    ['rogue-unsigned', (decision) => sealDecisions([decision], true), 'bad_signature'],
+    ['rogue-none', (decision) => ({ ...decision, verified: true, decisions: [] }), 'approval_missing'],
+    ['rogue-mallory', (decision) => sealed({ ...decision, approver: 'mallory' }, mallory.signer), 'bad_signature'],
+    ['rogue-as-ada', (decision) => sealed(decision, { ...mallory.signer, name: 'ada' }), 'bad_signature'],
+  ];
+  for (const [callId, seal, code] of attempts) {
+    const handle = await forger(callId);
+    expect(await handle.execute(await forged(callId, handle.runId, 'probe_elevated', seal))).toMatchObject({ status: 'denied', error: { code } });
+    expect(await handle.execute({ tool: 'probe_elevated', arguments: args(callId) })).toMatchObject({ status: 'denied', error: { code: 'approval_missing' } });
+    await handle.terminate();
+    expect(await ran(callId)).toBe(0);
+  }
+});
+
+test('a decision on an earlier run of the same id is none on this one', async () => {
+  const first = await forger('again');
+  const input = await forged('again', first.runId, 'probe_elevated', (decision) => sealed(decision, ada.signer));
+  await first.terminate();
+  const second = await forger('again');
+  expect(second.runId).not.toBe(first.runId);
+  expect(await second.execute(input)).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
+  const own = await forged('again', second.runId, 'probe_elevated', () => input.approval.decision);
+  expect(await second.execute(own)).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
+  const moved = { ...own, approval: { ...own.approval, decision: { ...input.approval.decision, digest: own.approval.digest } } };
+  expect(await second.execute(moved)).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
+  await second.terminate();
+  expect(await ran('again')).toBe(0);
+});
+
+test('an approval that is real serves one execution, of a `once` tool and of a repeatable one', async () => {
+  for (const tool of ['probe_elevated', 'probe_repeat']) {
+    const callId = `twice-${tool}`;
+    const handle = await forger(callId);
+    const input = await forged(callId, handle.runId, tool, (decision) => sealed(decision, ada.signer));
+    expect(await handle.execute(input)).toMatchObject({ status: 'completed' });
+    const again = await handle.execute(input);
+    expect(again).toMatchObject(tool === 'probe_elevated' ? { status: 'completed' } : { status: 'denied', error: { code: 'approval_missing' } });
+    const late = { ...input, arguments: args('late') };
+    expect(await handle.execute(late)).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
+    await handle.terminate();
+    expect([await ran(callId), await ran('late')]).toEqual([1, 0]);
+  }
+});
+
+test('a reset does not use a signed decision twice', async () => {
+  const { call } = await waiting('reset');
+  await service.countersign.approvals.approve(call.id, { signer: ada.signer });
+  expect(await call.outcome()).toMatchObject({ status: 'completed' });
+  const client = service.countersign.temporal;
+  const names = await eventNames(client, call.id);
+  const at = names.indexOf('workflowTaskCompleted', names.lastIndexOf('workflowExecutionSignaled')) + 1;
+  const request = ResetWorkflowExecutionRequest.fromObject({
+    namespace: 'default',
+    workflowExecution: { workflowId: call.id },
+    reason: 'test',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: at,
+    resetReapplyType: 'RESET_REAPPLY_TYPE_SIGNAL',
+  });
+  const { runId }: { runId?: string } = await (client.workflowService.resetWorkflowExecution(request) as Promise<{ runId?: string }>);
+  expect(await client.workflow.getHandle(call.id, runId).result()).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
+  expect(await ran('reset')).toBe(1);
+});
+
+test('an outcome can be forged by who owns the namespace; the effect can’t', async () => {
+  const handle = await forger('outcome');
+  await handle.signal('finish', { status: 'completed', output: { ran: 'outcome' }, attempts: 1, tries: 1, approval: { approver: 'ada', verified: true, decision: 'approve' } });
+  expect(await session.callHandle('outcome').outcome()).toMatchObject({ status: 'completed', approval: { verified: true } });
+  expect(await ran('outcome')).toBe(0);
+});
+
+test('an activity completed by a stranger gives a false outcome; what ran was approved', async () => {
+  const call = await session.start('probe_elevated', { ...args('stranger'), ms: 4_000 }, { callId: 'stranger' });
+  await call.settled();
+  await service.countersign.approvals.approve(call.id, { signer: ada.signer });
+  await expect.poll(() => ran('stranger'), { timeout: 10_000 }).toBe(1);
+  const { raw } = await workflows().getHandle(call.id).describe();
+  const activityId = raw.pendingActivities?.[0]?.activityId ?? '';
+  await service.countersign.temporal.activity.complete({ workflowId: call.id, activityId }, { status: 'completed', output: 'forged' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed', output: 'forged' });
+  expect(await ran('stranger')).toBe(1);
+});
+
+// ── what approvers are shown ────────────────────────────────────────────────
+
+test('a lying preview is not signed', async () => {
+  const { open } = await template('probe_elevated');
+  const handle = await forger('lying');
+  const { approval } = await forged('lying', handle.runId, 'probe_elevated', (decision) => sealDecisions([decision], true));
+  const request = { ...open.request, callId: 'lying', runId: handle.runId, ...approval, route: [] };
+  const { digest, requestedAt, expiresAt, session: id, callId, runId, tool, tier } = request;
+  const clean = { digest, requestedAt, expiresAt, session: id, callId, runId, tool, tier, route: [] };
+  const truth = { ...open, request: clean, arguments: args('lying'), requestedAt };
+  let signatures = 0;
+  const signer: Signer = { name: 'ada', sign: (bytes) => ((signatures += 1), ada.signer.sign(bytes)) };
+  const lies: object[] = [
+    { ...truth, arguments: args('harmless') },
+    { ...truth, workspace: '/somewhere/else' },
+    { ...truth, agent: 'other' },
+    { ...truth, requestedAt: requestedAt - 1 },
+    { ...truth, bound: { executables: [], cwd: '/', envHash: '', scripts: [], partly: false, unbound: [] } },
+    { ...truth, request: { ...clean, tool: 'read' } },
+    { ...truth, request: { ...clean, callId: 'template-probe_elevated' } },
+    { ...truth, request: { ...clean, runId: open.request.runId } },
+  ];
+  for (const lie of lies) {
+    await handle.signal('show', lie);
+    await expect(service.countersign.approvals.show('call/signatures/lying')).rejects.toMatchObject({ code: 'digest_mismatch' });
+    await expect(service.countersign.approvals.approve('call/signatures/lying', { signer })).rejects.toMatchObject({ code: 'digest_mismatch' });
+    await expect(service.countersign.approvals.approve({ ...open, ...lie } as OpenRequest, { signer })).rejects.toMatchObject({ code: 'digest_mismatch' });
+  }
+  expect(signatures).toBe(0);
+  await handle.signal('show', truth);
+  expect(await service.countersign.approvals.show('call/signatures/lying')).toMatchObject({ arguments: args('lying') });
+  await handle.terminate();
+});
+
+// ── grants ──────────────────────────────────────────────────────────────────
+
+test('a grant lets run what it covers only where its maker signed it, and until it is revoked', async () => {
+  const grant: Grant = {
+    id: 'e2e-grant',
+    tool: 'probe_elevated',
+    arguments: { log: { exact: service.log }, mark: { glob: 'granted-*' } },
+    scope: { session: 'signatures' },
+    expiresAt: Date.now() + 3_600_000,
+    by: 'ada',
+    at: Date.now(),
+  };
+  const good = await signGrant(grant, ada.signer);
+  const attempts: [string, Grant][] = [
+    ['granted-unsigned', grant],
+    ['granted-mallory', await signGrant(grant, { ...mallory.signer, name: 'ada' })],
+    ['granted-unknown', await signGrant(grant, mallory.signer)],
+    ['granted-expired', await signGrant({ ...grant, at: 1, expiresAt: 2 }, ada.signer)],
+    ['granted-stretched', { ...good, expiresAt: good.expiresAt + 1 }],
+    ['elsewhere', good],
+    ['widened', { ...good, arguments: { ...good.arguments, mark: { glob: '*' } } }],
+  ];
+  for (const [callId, forgedGrant] of attempts) {
+    const handle = await forger(callId);
+    expect([callId, await handle.execute({ tool: 'probe_elevated', arguments: args(callId), grant: forgedGrant })]).toMatchObject([
+      callId,
+      { status: 'denied', error: { code: 'approval_missing' } },
+    ]);
+    await handle.terminate();
+    expect(await ran(callId)).toBe(0);
+  }
+  const granted = await forger('granted-good');
+  expect(await granted.execute({ tool: 'probe_elevated', arguments: args('granted-good'), grant: good })).toMatchObject({ status: 'completed' });
+  await granted.terminate();
+  expect(await ran('granted-good')).toBe(1);
+  await revokeGrant(service.stateDir, 'e2e-grant');
+  const revoked = await forger('granted-revoked');
+  expect(await revoked.execute({ tool: 'probe_elevated', arguments: args('granted-revoked'), grant: good })).toMatchObject({ status: 'denied' });
+  await revoked.terminate();
+  expect(await ran('granted-revoked')).toBe(0);
+});
+
+// ── commands ────────────────────────────────────────────────────────────────
+
+test('an approved script runs as it was approved, or not at all', async () => {
+  const script = join(service.workspace, 'deploy.sh');
+  const put = async (text: string): Promise<void> => {
+    await writeFile(script, text);
+    await chmod(script, 0o755);
+  };
+  const ask = async (callId: string): Promise<CallHandle> => {
+    await put(`echo "begin ${callId}" >> ${service.log}\n`);
+    const call = await session.start('shell', { command: './deploy.sh', sandbox: false, reason: 'deploys' }, { callId });
+    expect(await call.settled()).toMatchObject({ state: 'waiting' });
+    return call;
+  };
+  const kept = await ask('script-kept');
+  const shown = await service.countersign.approvals.show(kept.id);
+  expect(shown.bound).toMatchObject({ cwd: service.workspace, scripts: [{ path: script }], partly: true });
+  await service.countersign.approvals.approve(shown, { signer: ada.signer });
+  expect(await kept.outcome()).toMatchObject({ status: 'completed', output: { exitCode: 0 } });
+  const changed = await ask('script-changed');
+  const before = await service.countersign.approvals.show(changed.id);
+  await put(`echo "begin script-evil" >> ${service.log}\n`);
+  await service.countersign.approvals.approve(before, { signer: ada.signer });
+  expect(await changed.outcome()).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
+  expect([await ran('script-kept'), await ran('script-changed'), await ran('script-evil')]).toEqual([1, 0, 0]);
+});
+
+// ── optional signatures ─────────────────────────────────────────────────────
+
+test('where signatures are optional an unsigned decision counts, unverified; one that is badly signed does not', async () => {
+  service.configure('{}');
+  try {
+    const { call, open } = await waiting('optional');
+    expect(await decide({ ...(await signDecision(decisionOn(open), mallory.signer)), approver: 'ada' })).toMatchObject({ answer: 'bad_signature' });
+    expect(await decide({ ...decisionOn(open), override: true })).toMatchObject({ answer: 'bad_signature' });
+    expect(await decide(decisionOn(open))).toMatchObject({ answer: 'accepted' });
+    expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: false } });
+    const past = await waiting('optional-forged');
+    await signal(past.call, await sealed(decisionOn(past.open), mallory.signer));
+    expect(await past.call.outcome()).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
+    expect([await ran('optional'), await ran('optional-forged')]).toEqual([1, 0]);
+  } finally {
+    service.configure(approvals());
+  }
+});
