@@ -22,5 +22,7 @@ export interface Dependencies {
   stateDir: string;
   /** Countersign's own configuration, state and keys: no tool reaches them. */
   protectedPaths: readonly string[];
+  /** Address of the Temporal UI, where it is known. */
+  uiUrl?: string;
   log: Logger;
 }

@@ -3,10 +3,10 @@ import type { ErrorCode } from '../protocol/errors.ts';
 import { callError } from '../protocol/errors.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import type { CallError, Judgement } from '../protocol/outcome.ts';
-import { type ResolvedSubject, judge } from '../policy/index.ts';
+import { type ResolvedSubject, argumentsOverLimit, fileOperands, judge } from '../policy/index.ts';
 import { resolveSubjects } from '../context/index.ts';
 import type { Tool } from '../tools/define-tool.ts';
-import { validateArguments } from '../tools/validate.ts';
+import { schemaOf, validateArguments } from '../tools/validate.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { KnownSession } from './session-reader.ts';
 import { toCallError } from './failure.ts';
@@ -17,7 +17,7 @@ export type Judged =
 
 export async function judgeCall(
   { catalogue, settings, surroundings }: Pick<Dependencies, 'catalogue' | 'settings' | 'surroundings'>,
-  { facts, state }: KnownSession,
+  { facts, above, state }: KnownSession,
   call: { tool: string; arguments: JsonObject },
 ): Promise<Judged> {
   if (state !== 'open') return refuse('session_closed', `Session ${facts.id} is ${state}; it takes no more calls.`);
@@ -25,11 +25,16 @@ export async function judgeCall(
   if (!tool) return refuse('unknown_tool', unknownTool(call.tool, catalogue.nearest(call.tool)));
   const validated = validateArguments(tool, call.arguments);
   if (!validated.ok) return validated;
+  const { config, rules } = settings();
+  const over = argumentsOverLimit(validated.arguments, config.limits);
+  if (over) return { ok: false, error: { ...callError('invalid_arguments', over.message), field: over.field, schema: schemaOf(tool) } };
   try {
-    const subjects = await resolveSubjects(tool.subjects(validated.arguments), facts);
+    const subjects = await resolveSubjects(tool.subjects(validated.arguments), facts, (command) =>
+      fileOperands(command, config.shell.safeBins),
+    );
     const { name, tier, effect, groups, needs } = tool;
     const callFacts = { tool: { name, tier, effect, groups, needs }, arguments: validated.arguments, subjects };
-    const judgement = judge(callFacts, facts, settings().rules, surroundings());
+    const judgement = judge(callFacts, { ...facts, above }, rules, surroundings());
     return { ok: true, tool, arguments: validated.arguments, judgement, subjects };
   } catch (error) {
     return { ok: false, error: toCallError(error, 'policy_failed') };

@@ -108,7 +108,7 @@ async function ask(
     required: requiredFor(approvals, asked),
     approvers: able.slice(0, NAMES_SHOWN).map(({ name }) => name),
     ladder: approvals.ladder,
-    route: [facts.id, ...known.ancestors],
+    route: [facts.id, ...known.above.map(({ id }) => id)],
   };
 }
 

@@ -35,7 +35,8 @@ export async function runTool(dependencies: Dependencies, run: ToolRun): Promise
     const { config } = dependencies.settings();
     const context = await openToolContext({
       facts: session.facts,
-      ancestors: session.ancestors,
+      ancestors: session.above.map(({ id }) => id),
+      maxFileBytes: config.limits.fileBytes,
       callId: from.callId,
       stateDir: dependencies.stateDir,
       protectedPaths: dependencies.protectedPaths,

@@ -11,8 +11,8 @@ import { SESSION_MEMO, type SessionFacts, type SessionState } from '../protocol/
 export interface KnownSession {
   facts: SessionFacts;
   state: SessionState;
-  /** Ids of the sessions above, nearest first. */
-  ancestors: string[];
+  /** The sessions above, nearest first: their rules hold for this one too. */
+  above: SessionFacts[];
 }
 
 export interface SessionReader {
@@ -46,7 +46,7 @@ export function createSessionReader(client: Client, admit: (facts: SessionFacts)
     await admit(facts);
     const parent = facts.parent === undefined ? undefined : await read(facts.parent, { fresh: false });
     if (parent) checkInheritance(facts, parent.facts);
-    return { facts, state, ancestors: parent ? [parent.facts.id, ...parent.ancestors] : [] };
+    return { facts, state, above: parent ? [parent.facts, ...parent.above] : [] };
   }
 
   return { read };

@@ -16,7 +16,7 @@ export async function standingGrant(
   grants: readonly Grant[],
 ): Promise<StandingGrant | undefined> {
   if (grants.length === 0 || judged.judgement.verdict !== 'ask') return undefined;
-  const { facts, ancestors } = session;
+  const { facts, above } = session;
   const { approvals, groups } = dependencies.settings().config;
   const { tool, judgement, subjects } = judged;
   const asked = { tool, tier: judgement.tier, agent: facts.agent, ...(groups && { groups }) };
@@ -24,7 +24,7 @@ export async function standingGrant(
     ...asked,
     facts: { tool, arguments: judged.arguments, subjects },
     session: facts.id,
-    ancestors,
+    ancestors: above.map(({ id }) => id),
     required: requiredFor(approvals, asked),
     bound: (await bindCall(dependencies, session, judged))?.bound,
   };

@@ -39,7 +39,6 @@ export const DEFAULT_LIMITS: Limits = {
   arrayItems: 1_000,
   stringBytes: 100 * 1024,
   fileBytes: 100 * 1024 * 1024,
-  argumentBytes: LIMITS.argumentBytes,
   argumentDepth: LIMITS.argumentDepth,
   running: 10,
   queued: 100,
@@ -47,7 +46,6 @@ export const DEFAULT_LIMITS: Limits = {
   sessionDepth: LIMITS.sessionDepth,
   sessionChildren: LIMITS.sessionChildren,
   correctionMs: LIMITS.correctionMs,
-  modelOutputBytes: LIMITS.modelOutputBytes,
 };
 
 export function withDefaults(file: ConfigFile): Config {

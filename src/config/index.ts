@@ -10,4 +10,5 @@ export {
   type Limits,
 } from './defaults.ts';
 export { CONFIG_FILE, loadConfig, parseCases, parseConfig, type LoadedConfig } from './load.ts';
+export type { EmailConfig, NotifierConfig, Secret } from './notifiers.ts';
 export { watchConfig } from './watch.ts';

@@ -10,6 +10,7 @@ import { type Config, withDefaults } from './defaults.ts';
 import { fromAjv, invalid, nodeAt, pointer, type SourceFile } from './diagnose.ts';
 import { deafRules } from './deaf-rules.ts';
 import { conflicts, unknownNames } from './names.ts';
+import { notifierProblems } from './notifiers.ts';
 import { casesSchema } from './cases-schema.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
 
@@ -48,7 +49,7 @@ export async function loadConfig(path?: string): Promise<LoadedConfig> {
 /** The configuration in a text. `fileName` is for messages only. Throws `invalid_config` as {@link loadConfig} does. */
 export function parseConfig(text: string, fileName: string): LoadedConfig {
   const { value, root, file } = readJsonc(text, fileName, validateConfig);
-  const problem = [...unknownNames(value), ...deafRules(value), ...conflicts(value)][0];
+  const problem = [...unknownNames(value), ...deafRules(value), ...conflicts(value), ...notifierProblems(value)][0];
   if (problem !== undefined)
     throw invalid(file, nodeAt(root, problem.path).offset, pointer(problem.path), problem.message);
   return loaded(value);

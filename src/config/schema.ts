@@ -3,6 +3,7 @@
  * editors complete the file; nothing that it doesn't name is accepted.
  */
 import Type, { type TSchema } from 'typebox';
+import { notifierSchema } from './notifiers.ts';
 import { PROFILE_NAMES, SHELL_APPROVALS, SHELL_BACKENDS, SHELL_SECURITIES } from '../policy/settings.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -166,15 +167,13 @@ const limits = Type.Object(
     arrayItems: Optional(whole('Elements of a list in arguments. Default: 1,000.', 1, 100_000)),
     stringBytes: Optional(whole('Bytes of a text in arguments. Default: 100 KB.', 1, 1_048_576)),
     fileBytes: Optional(whole('Bytes of a file. Default: 100 MB.', 1, 2_147_483_648)),
-    argumentBytes: Optional(whole('Bytes of a call’s arguments. Default: 256 KB.', 1, 1_048_576)),
-    argumentDepth: Optional(whole('Nesting of arguments. Default: 16.', 1, 64)),
+    argumentDepth: Optional(whole('Nesting of arguments. Default and most: 16.', 1, 16)),
     running: Optional(whole('Calls of one agent that run in one worker process. Default: 10.', 1, 1_000)),
     queued: Optional(whole('Calls of one agent that wait for that. Default: 100.', 0, 10_000)),
     pendingRequests: Optional(whole('Requests that one main session holds. Default: 1,000.', 1, 1_000)),
     sessionDepth: Optional(whole('Generations of children. Default: 3.', 0, 10)),
     sessionChildren: Optional(whole('Children of one session. Default: 100.', 0, 1_000)),
     correctionMs: Optional(whole('How long a call waits for a correction. Default: 10 minutes.', 1, 86_400_000)),
-    modelOutputBytes: Optional(whole('Output for the model. Default: 16 KB.', 256, 262_144)),
   },
   { ...closed, description: 'Limits; each is a clear error when reached.' },
 );
@@ -191,7 +190,16 @@ const agent = Type.Object(
 );
 
 const channel = Type.Object(
-  { description: Optional(text('For people.')), ...sectionFields },
+  {
+    description: Optional(text('For people.')),
+    ...sectionFields,
+    notify: Optional(
+      Type.Array(notifierSchema, {
+        maxItems: 20,
+        description: 'How people are told of requests; every one of them is. Default: a line in the log.',
+      }),
+    ),
+  },
   { ...closed, description: 'A declared channel. `inbox` is always there.' },
 );
 

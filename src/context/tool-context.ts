@@ -30,15 +30,17 @@ export interface ToolContextOptions {
   sandbox?: SandboxOptions;
   /** Copies of approved scripts, to show in the sandbox. */
   sealed?: readonly { path: string; inside: string }[];
+  /** Largest file that is read or written; 100 MB unless given. */
+  maxFileBytes?: number;
   signal: AbortSignal;
   /** Hears at most four notices a second. */
   progress?(text: string): void;
 }
 
 export async function openToolContext(options: ToolContextOptions): Promise<ToolContext> {
-  const { facts, ancestors, callId, stateDir, backend, allowElevated, signal, sandbox = {}, sealed = [] } = options;
+  const { facts, ancestors, callId, stateDir, backend, allowElevated, maxFileBytes, signal, sandbox = {}, sealed = [] } = options;
   const protection = protectionOf([stateDir, ...options.protectedPaths]);
-  const place = { root: facts.workspace, protection, signal };
+  const place = { root: facts.workspace, protection, signal, ...(maxFileBytes !== undefined && { maxFileBytes }) };
   const common = {
     session: facts,
     callId,

@@ -8,11 +8,11 @@ import { createSessionReader } from '../activities/session-reader.ts';
 import { createSlots } from '../activities/slots.ts';
 import type { Config } from '../config/index.ts';
 import { canonicalWorkspace } from '../context/index.ts';
-import type { Rules } from '../policy/index.ts';
+import { type Rules, preparePolicy, toolOverLimit } from '../policy/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
 import type { SessionFacts } from '../protocol/session.ts';
-import { type Tool, createCatalogue } from '../tools/index.ts';
+import { type Catalogue, type Tool, createCatalogue } from '../tools/index.ts';
 import { surroundings } from './surroundings.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
@@ -58,9 +58,12 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
   const { connection, namespace, taskQueue = TASK_QUEUE, log } = options;
   const client = new Client({ connection, namespace });
   const halt = await watchHalt(client);
+  const catalogue = createCatalogue(options.tools);
+  checkTools(catalogue, options.settings().config);
+  await preparePolicy();
   const activities = createActivities({
     client,
-    catalogue: createCatalogue(options.tools),
+    catalogue,
     sessions: createSessionReader(client, (facts) => admit(options, facts)),
     settings: options.settings,
     surroundings: await surroundings(options.settings, options.protectedPaths),
@@ -85,6 +88,14 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
 
 function stop(worker: Worker): void {
   if (worker.getState() === 'RUNNING') worker.shutdown();
+}
+
+/** A tool whose schema is past the limits is refused at the start, not when a model first calls it. */
+function checkTools(catalogue: Catalogue, { limits }: Config): void {
+  for (const name of catalogue.names()) {
+    const problem = toolOverLimit(name, catalogue.get(name)?.parameters ?? {}, limits);
+    if (problem) throw new CountersignError('invalid_config', problem.message, { field: problem.field });
+  }
 }
 
 /** Believes a session as far as this worker's configuration allows. */

@@ -150,7 +150,6 @@ describe('what is loaded', () => {
         arrayItems: 1_000,
         stringBytes: 102_400,
         fileBytes: 104_857_600,
-        argumentBytes: 262_144,
         argumentDepth: 16,
         running: 10,
         queued: 100,
@@ -158,7 +157,6 @@ describe('what is loaded', () => {
         sessionDepth: 3,
         sessionChildren: 100,
         correctionMs: 600_000,
-        modelOutputBytes: 16_384,
       },
     });
   });

@@ -13,10 +13,11 @@ import { checkPathForm } from './beneath.ts';
 export async function resolveSubjects(
   subjects: readonly Subject[],
   facts: Pick<SessionFacts, 'workspace'>,
+  operandsOf: (command: string) => string[] = () => [],
 ): Promise<ResolvedSubject[]> {
   return subjects.map((subject) => {
     try {
-      return resolveSubject(subject, facts.workspace);
+      return resolveSubject(subject, facts.workspace, operandsOf);
     } catch (error) {
       if (!(error instanceof CountersignError)) throw error;
       throw new CountersignError(error.code, error.message, {
@@ -27,7 +28,11 @@ export async function resolveSubjects(
   });
 }
 
-function resolveSubject(subject: Subject, workspace: string): ResolvedSubject {
+function resolveSubject(
+  subject: Subject,
+  workspace: string,
+  operandsOf: (command: string) => string[],
+): ResolvedSubject {
   switch (subject.kind) {
     case 'path': {
       // What is deleted is a link itself, not what it leads to.
@@ -52,11 +57,30 @@ function resolveSubject(subject: Subject, workspace: string): ResolvedSubject {
         cwd,
         cwdInside: relativeTo(workspace, cwd) !== undefined,
         env: { ...env },
+        operands: resolveOperands(operandsOf(command), cwd, workspace),
       };
     }
     case 'host':
       return { ...subject, host: hostOf(subject.url) };
   }
+}
+
+/** What a program that is given these words would open. A word that is no path names nothing. */
+function resolveOperands(
+  words: readonly string[],
+  cwd: string,
+  workspace: string,
+): Record<string, { canonical: string; inside: boolean }> {
+  const operands: Record<string, { canonical: string; inside: boolean }> = {};
+  for (const word of words) {
+    try {
+      const canonical = canonicalPath(word, cwd, true);
+      operands[word] = { canonical, inside: relativeTo(workspace, canonical) !== undefined };
+    } catch (error) {
+      if (!(error instanceof CountersignError)) throw error;
+    }
+  }
+  return operands;
 }
 
 /** The path from the workspace, '' for the workspace itself; undefined outside of it. */

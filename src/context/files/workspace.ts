@@ -21,18 +21,20 @@ export interface WorkspaceOptions {
   root: string;
   protection: Protection;
   signal: AbortSignal;
+  /** Largest file that is read or written; 100 MB unless given. */
+  maxFileBytes?: number;
 }
 
 /**
  * Reads. FIFOs, sockets and devices are refused without being opened. Hard links are read like any file: a session has no way to
  * make one to a file outside (the sandbox sees other mounts, no tool links), and package managers fill workspaces with them.
  */
-export function openReader({ root, protection, signal }: WorkspaceOptions): FileReader {
+export function openReader({ root, protection, signal, maxFileBytes = MAX_FILE_BYTES }: WorkspaceOptions): FileReader {
   const how: Resolving = { root, protection, followLast: true };
   return {
     read: (path) =>
       atPlace(path, how, async (place) => ({
-        bytes: await readPlace(place, signal),
+        bytes: await readPlace(place, signal, maxFileBytes),
         path: relative(root, place.path),
       })),
     list: (path) =>
@@ -54,15 +56,15 @@ export function openReader({ root, protection, signal }: WorkspaceOptions): File
 
 /** Changes. A file that is replaced is a new inode: other hard links keep the old content. */
 export function openWriter(options: WorkspaceOptions & { journal: Journal }): FileWriter {
-  const { root, protection, signal, journal } = options;
+  const { root, protection, signal, journal, maxFileBytes = MAX_FILE_BYTES } = options;
   const how: Resolving = { root, protection, followLast: true, createParents: true };
   return {
     write: (path, bytes, { ifHash } = {}) =>
       atPlace(path, how, async (place) => {
-        checkWritable(place, bytes);
+        checkWritable(place, bytes, maxFileBytes);
         const hash = sha256(bytes);
         if (ifHash !== undefined) {
-          const present = place.entry === undefined ? undefined : sha256(await readPlace(place, signal));
+          const present = place.entry === undefined ? undefined : sha256(await readPlace(place, signal, maxFileBytes));
           if (present === hash) return { path: relative(root, place.path), created: false, hash };
           if (present !== ifHash) throw changed(relative(root, place.path), present);
         }
@@ -73,7 +75,7 @@ export function openWriter(options: WorkspaceOptions & { journal: Journal }): Fi
     update: (path, change, { ifHash } = {}) =>
       atPlace(path, { ...how, createParents: false }, async (place) => {
         const name = relative(root, place.path);
-        const present = await readPlace(place, signal);
+        const present = await readPlace(place, signal, maxFileBytes);
         const before = sha256(present);
         const earlier = await journal.read(name);
         if (earlier !== undefined) {
@@ -87,7 +89,7 @@ export function openWriter(options: WorkspaceOptions & { journal: Journal }): Fi
         }
         if (ifHash !== undefined && before !== ifHash) throw changed(name, before);
         const { bytes, note } = change(present);
-        checkWritable(place, bytes);
+        checkWritable(place, bytes, maxFileBytes);
         const after = sha256(bytes);
         await journal.write(name, { before, after, note });
         await replace(place, bytes, signal, before);
@@ -130,7 +132,7 @@ function existing(place: Place): { fd: number; stats: Stats } {
   return place.entry;
 }
 
-async function readPlace(place: Place, signal: AbortSignal): Promise<Uint8Array> {
+async function readPlace(place: Place, signal: AbortSignal, maxFileBytes: number): Promise<Uint8Array> {
   const { fd, stats } = existing(place);
   if (stats.isDirectory())
     throw new CountersignError('not_a_file', `${place.name || 'the workspace'} is a folder; use list`);
@@ -149,27 +151,35 @@ async function readPlace(place: Place, signal: AbortSignal): Promise<Uint8Array>
     throw error;
   }
   try {
-    return await readAll(file, stats.size, place.name, signal);
+    return await readAll(file, stats.size, { name: place.name, maxFileBytes }, signal);
   } finally {
     await file.close();
   }
 }
 
+/** Two digits are enough in an error. */
+const megabytes = (bytes: number): number => Math.round((bytes / 1024 / 1024) * 100) / 100;
+
 /** To the end as it is when reached, for files that grow; never past the limit. */
-async function readAll(file: FileHandle, expected: number, name: string, signal: AbortSignal): Promise<Uint8Array> {
+async function readAll(
+  file: FileHandle,
+  expected: number,
+  { name, maxFileBytes }: { name: string; maxFileBytes: number },
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   const tooLarge = () =>
     new CountersignError(
       'file_too_large',
-      `${name} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB; use search, or shell with head or sed`,
+      `${name} is larger than ${megabytes(maxFileBytes)} MB; use search, or shell with head or sed`,
     );
-  if (expected > MAX_FILE_BYTES) throw tooLarge();
+  if (expected > maxFileBytes) throw tooLarge();
   let buffer = Buffer.allocUnsafeSlow(expected + 1);
   let length = 0;
   for (;;) {
     stopIfAborted(signal);
     if (length === buffer.length) {
-      if (length > MAX_FILE_BYTES) throw tooLarge();
-      const larger = Buffer.allocUnsafeSlow(Math.min(length * 2, MAX_FILE_BYTES + 1));
+      if (length > maxFileBytes) throw tooLarge();
+      const larger = Buffer.allocUnsafeSlow(Math.min(length * 2, maxFileBytes + 1));
       buffer.copy(larger);
       buffer = larger;
     }
@@ -205,7 +215,7 @@ function entryOf(name: string, stats: Stats): DirectoryEntry {
   return { name, kind, bytes: kind === 'file' ? stats.size : 0, modifiedAt: Math.round(stats.mtimeMs) };
 }
 
-function checkWritable(place: Place, bytes: Uint8Array): void {
+function checkWritable(place: Place, bytes: Uint8Array, maxFileBytes: number): void {
   if (place.name === '' || place.entry?.stats.isDirectory())
     throw new CountersignError('not_a_file', `${place.name || 'the workspace'} is a folder; give the path of a file`);
   if (place.entry !== undefined && !place.entry.stats.isFile())
@@ -213,8 +223,8 @@ function checkWritable(place: Place, bytes: Uint8Array): void {
       'not_a_file',
       `${place.name} is a device, FIFO or socket; only regular files can be written`,
     );
-  if (bytes.length > MAX_FILE_BYTES)
-    throw new CountersignError('file_too_large', `content is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB`);
+  if (bytes.length > maxFileBytes)
+    throw new CountersignError('file_too_large', `content is larger than ${megabytes(maxFileBytes)} MB`);
   refuseGitControl(place.path);
 }
 
@@ -265,7 +275,7 @@ async function checkUnchanged({ parent, name, path }: Place, hash: string, signa
     constants.O_RDONLY | constants.O_NOFOLLOW | (constants.O_NONBLOCK ?? 0),
   );
   try {
-    const present = sha256(await readAll(file, stats.size, path, signal));
+    const present = sha256(await readAll(file, stats.size, { name: path, maxFileBytes: MAX_FILE_BYTES }, signal));
     if (present !== hash) throw changed(name, present);
   } finally {
     await file.close();

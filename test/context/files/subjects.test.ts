@@ -79,8 +79,8 @@ it('commands have their folder resolved', async () => {
   symlinkSync(outside, join(workspace, 'out'));
   const command = { kind: 'command', argument: 'command', command: 'ls', sandbox: true } as const;
   expect(await resolveSubjects([command, { ...command, cwd: 'out', env: { A: '1' } }], { workspace })).toEqual([
-    { ...command, cwd: workspace, cwdInside: true, env: {} },
-    { ...command, cwd: outside, cwdInside: false, env: { A: '1' } },
+    { ...command, cwd: workspace, cwdInside: true, env: {}, operands: {} },
+    { ...command, cwd: outside, cwdInside: false, env: { A: '1' }, operands: {} },
   ]);
 });
 
