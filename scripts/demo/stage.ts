@@ -83,8 +83,8 @@ export async function setStage(config: string): Promise<Stage> {
   };
   undo.push(killWorker);
   await startWorker();
+  // Never closed: a request that is being retried would throw where nobody can catch it. The process ends it.
   const countersign = await Countersign.connect({ address: server.address });
-  undo.push(() => countersign.close());
 
   const cli = async (...args: string[]): Promise<void> => {
     const program = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts'), ...args], {
