@@ -3,16 +3,16 @@ import { isOriginName } from '../policy/catalogue.ts';
 import { nameList } from '../policy/names.ts';
 import { builtInTools } from '../tools/index.ts';
 import { didYouMean } from './diagnose.ts';
-import type { Problem } from './names.ts';
+import type { KnownTool, Problem } from './names.ts';
 import type { ConfigFile } from './schema.ts';
 
 type Rule = NonNullable<ConfigFile['rules']>[number];
 type Sections = { rules?: Rule[] | undefined } | undefined;
 
 /** Arguments that none of the tools meant has, and paths that no canonical path can match. */
-export function deafRules(file: ConfigFile): Problem[] {
+export function deafRules(file: ConfigFile, catalogue: readonly KnownTool[] = builtInTools): Problem[] {
   return rulesIn(file).flatMap(({ path, rule }) => {
-    const tools = builtInTools.filter(
+    const tools = catalogue.filter(
       ({ name, groups }) =>
         nameList([rule.tool], file.groups).permits({ name, groups, tier: 'read_only', effect: 'read', needs: [] }) !==
         undefined,

@@ -9,6 +9,7 @@ export {
   type Config,
   type Limits,
 } from './defaults.ts';
-export { CONFIG_FILE, loadConfig, parseCases, parseConfig, type LoadedConfig } from './load.ts';
+export { CONFIG_FILE, findConfig, loadConfig, parseCases, parseConfig, type LoadedConfig } from './load.ts';
 export type { EmailConfig, NotifierConfig, Secret } from './notifiers.ts';
 export { watchConfig } from './watch.ts';
+export type { KnownTool } from './names.ts';

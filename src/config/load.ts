@@ -1,6 +1,7 @@
 /** Reads the configuration file. */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { PolicyCase } from '../policy/cases.ts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Node, type ParseError, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser';
@@ -9,7 +10,7 @@ import { compileRules, hashOf, type Rules } from '../policy/rules.ts';
 import { type Config, withDefaults } from './defaults.ts';
 import { fromAjv, invalid, nodeAt, pointer, type SourceFile } from './diagnose.ts';
 import { deafRules } from './deaf-rules.ts';
-import { conflicts, unknownNames } from './names.ts';
+import { type KnownTool, conflicts, unknownNames } from './names.ts';
 import { notifierProblems } from './notifiers.ts';
 import { casesSchema } from './cases-schema.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
@@ -33,7 +34,7 @@ const validateCases = ajv.compile<PolicyCase[]>(casesSchema);
  * Reads `path`, or `countersign.config.jsonc` in the working folder, or (when that does not exist) takes the defaults.
  * Throws `invalid_config` with `file:line:column`, a JSON pointer and the nearest known name.
  */
-export async function loadConfig(path?: string): Promise<LoadedConfig> {
+export async function loadConfig(path?: string, tools?: readonly KnownTool[]): Promise<LoadedConfig> {
   const file = resolve(path ?? CONFIG_FILE);
   let text: string;
   try {
@@ -43,13 +44,27 @@ export async function loadConfig(path?: string): Promise<LoadedConfig> {
     const why = error instanceof Error ? error.message : String(error);
     throw new CountersignError('invalid_config', `${file}: cannot be read: ${why}`, { cause: error });
   }
-  return { ...parseConfig(text, path ?? CONFIG_FILE), path: file };
+  return { ...parseConfig(text, path ?? CONFIG_FILE, tools), path: file };
+}
+
+/**
+ * The file that is given, or the first of `folders` that has a `countersign.config.jsonc`, or the defaults.
+ * `tools`: those that rules may name, where they are not the built-in ones alone.
+ */
+export async function findConfig(
+  given: string | undefined,
+  folders: readonly string[],
+  tools?: readonly KnownTool[],
+): Promise<LoadedConfig> {
+  if (given !== undefined) return loadConfig(given, tools);
+  const there = folders.map((folder) => join(folder, CONFIG_FILE)).find((file) => existsSync(file));
+  return there === undefined ? loaded({}) : loadConfig(there, tools);
 }
 
 /** The configuration in a text. `fileName` is for messages only. Throws `invalid_config` as {@link loadConfig} does. */
-export function parseConfig(text: string, fileName: string): LoadedConfig {
+export function parseConfig(text: string, fileName: string, tools?: readonly KnownTool[]): LoadedConfig {
   const { value, root, file } = readJsonc(text, fileName, validateConfig);
-  const problem = [...unknownNames(value), ...deafRules(value), ...conflicts(value), ...notifierProblems(value)][0];
+  const problem = [...unknownNames(value, tools), ...deafRules(value, tools), ...conflicts(value), ...notifierProblems(value)][0];
   if (problem !== undefined)
     throw invalid(file, nodeAt(root, problem.path).offset, pointer(problem.path), problem.message);
   return loaded(value);

@@ -1,7 +1,7 @@
 /** Checks of what a schema can't say: that tools and groups exist, and that settings agree with each other. */
 import { BUILT_IN_GROUPS, BUILT_IN_TOOLS, isOriginName } from '../policy/catalogue.ts';
 import { matchText } from '../policy/paths.ts';
-import { builtInTools } from '../tools/index.ts';
+import { type Tool, builtInTools } from '../tools/index.ts';
 import { approverProblems } from './approvers.ts';
 import type { ConfigFile } from './schema.ts';
 import { didYouMean } from './diagnose.ts';
@@ -11,11 +11,14 @@ export interface Problem {
   message: string;
 }
 
+/** A tool as far as names go. */
+export type KnownTool = Pick<Tool, 'name' | 'groups' | 'parameters'>;
+
 /** Every name in the file that means nothing. */
-export function unknownNames(file: ConfigFile): Problem[] {
+export function unknownNames(file: ConfigFile, tools: readonly KnownTool[] = builtInTools): Problem[] {
   const known = [
     ...BUILT_IN_TOOLS,
-    ...builtInTools.flatMap(({ name, groups }) => [name, ...groups]),
+    ...tools.flatMap(({ name, groups }) => [name, ...groups]),
     ...Object.keys(BUILT_IN_GROUPS),
     ...Object.keys(file.groups ?? {}),
   ];

@@ -1,6 +1,7 @@
 /** Reloads the configuration when its file changes. */
 import { existsSync, watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import type { KnownTool } from './names.ts';
 import { loadConfig, type LoadedConfig } from './load.ts';
 
 /** Editors write in several steps; a change is read when this long has passed without another. */
@@ -16,6 +17,7 @@ export function watchConfig(
   onChange: (loaded: LoadedConfig) => void,
   onError: (error: Error) => void,
   current?: string,
+  tools?: readonly KnownTool[],
 ): () => void {
   const file = resolve(path);
   let last = current;
@@ -30,7 +32,7 @@ export function watchConfig(
     }
     const before = last;
     try {
-      const loaded = await loadConfig(file);
+      const loaded = await loadConfig(file, tools);
       if (stopped) return;
       last = loaded.hash;
       if (before !== undefined && loaded.hash !== before) onChange(loaded);

@@ -6,9 +6,10 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { type Logger, pino } from 'pino';
-import { CONFIG_FILE, type LoadedConfig, loadConfig, watchConfig } from '../config/index.ts';
+import { CONFIG_FILE, type LoadedConfig, findConfig, watchConfig } from '../config/index.ts';
 import { listTrustedRoots, sweepClaims } from '../context/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
+import type { Tool } from '../tools/index.ts';
 import { configuredConnection, type ConnectionSettings } from './connect.ts';
 import { configDir, stateDir } from './paths.ts';
 import { RETENTION_DAYS } from './setup.ts';
@@ -22,6 +23,8 @@ export interface ServiceOptions {
   port?: number;
   uiPort?: number;
   ui?: boolean;
+  /** The built-in tools unless given. */
+  tools?: readonly Tool[];
   /** Folder trusted besides those that are configured; the working folder unless given. */
   trust?: string;
   /** Tells a person how far the start is. */
@@ -79,31 +82,17 @@ interface Settings {
 }
 
 /** The configuration of now: a change of the file is taken up, a broken one is said loudly and not taken. */
-async function openSettings({ configFile }: ServiceOptions, log: Logger): Promise<Settings> {
-  let current = await loadFirst(configFile);
-  if (current.path === undefined) return { current: () => current, stop: () => undefined };
-  const stop = watchConfig(
-    current.path,
-    (loaded) => {
-      log.warn({ path: loaded.path, before: current.hash, now: loaded.hash }, 'configuration changed; later calls follow it');
-      current = loaded;
-    },
-    (error) => log.error({ path: current.path, error: error.message }, 'the changed configuration is broken; the old one stays in force'),
-  );
+async function openSettings({ configFile, tools }: ServiceOptions, log: Logger): Promise<Settings> {
+  let current = await findConfig(configFile, [process.cwd(), configDir()], tools);
+  const onChange = (loaded: LoadedConfig): void => {
+    log.warn({ path: loaded.path, before: current.hash, now: loaded.hash }, 'configuration changed; later calls follow it');
+    current = loaded;
+  };
+  const onError = (error: Error): void =>
+    log.error({ path: current.path, error: error.message }, 'the changed configuration is broken; the old one stays in force');
+  // Without a file the defaults hold until one is made in the working folder.
+  const stop = watchConfig(current.path ?? CONFIG_FILE, onChange, onError, current.hash, tools);
   return { current: () => current, stop };
-}
-
-async function loadFirst(configFile: string | undefined): Promise<LoadedConfig> {
-  if (configFile !== undefined) return loadConfig(configFile);
-  const here = await loadConfig();
-  if (here.path !== undefined) return here;
-  const own = join(configDir(), CONFIG_FILE);
-  try {
-    return await loadConfig(own);
-  } catch (error) {
-    if (error instanceof CountersignError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return here;
-    throw error;
-  }
 }
 
 interface Server extends ConnectionSettings {
@@ -132,7 +121,7 @@ async function openServer(
 }
 
 async function openWorker(
-  { trust = process.cwd() }: ServiceOptions,
+  { trust = process.cwd(), tools }: ServiceOptions,
   settings: Settings,
   server: Server,
   state: string,
@@ -148,6 +137,7 @@ async function openWorker(
     trustedRoots: async () => [...own, ...settings.current().config.workspaces, ...(await listTrustedRoots(join(configDir(), 'workspaces.json')))],
     protectedPaths: [state, configDir(), ...(settings.current().path === undefined ? [] : [settings.current().path as string])],
     stateDir: state,
+    ...(tools && { tools }),
     log,
   });
 }

@@ -170,7 +170,7 @@ test('a worker of a stranger that schedules our activity is refused', { timeout:
 test('policy of now rules: a call that was allowed when prepared is denied where it runs', async () => {
   const call = await session.start('probe_elevated', args('stricter'), { callId: 'stricter' });
   await call.settled();
-  service.configure('{"deny":["group:core"]}');
+  service.configure('{"deny":["probe_elevated"]}');
   try {
     expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
     expect(await call.outcome()).toMatchObject({ status: 'denied', error: { code: 'policy_denied' } });

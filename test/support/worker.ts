@@ -36,6 +36,8 @@ export interface TestServiceOptions {
   folder?: string;
 }
 
+const tools = [...builtInTools, ...probeTools];
+
 let installed = false;
 
 /** Dependencies' logs would drown a test's own output. */
@@ -68,7 +70,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
   const folder = options.folder ?? (await testFolder());
   const workspace = join(folder, 'workspace');
   const stateDir = join(folder, 'state');
-  let loaded = parseConfig(options.config ?? '{}', 'test.jsonc');
+  let loaded = parseConfig(options.config ?? '{}', 'test.jsonc', tools);
   const connection = await NativeConnection.connect({ address: options.address });
   const told: Notification[] = [];
   const worker = await createWorker({
@@ -79,7 +81,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     trustedRoots: async () => [workspace],
     protectedPaths: [],
     stateDir,
-    tools: [...builtInTools, ...probeTools],
+    tools,
     log: pino({ level: 'warn', base: null, timestamp: false }, { write: (line: string) => hear(told, line) }),
   });
   const work = worker.run();
@@ -92,7 +94,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     folder,
     log: join(folder, 'marks'),
     told,
-    configure: (text) => void (loaded = parseConfig(text, 'test.jsonc')),
+    configure: (text) => void (loaded = parseConfig(text, 'test.jsonc', tools)),
     [Symbol.asyncDispose]: async () => {
       worker.shutdown();
       await work;

@@ -1,8 +1,7 @@
 /** Judges calls in this process, as a worker started here would, without running anything and without a Temporal server. */
-import { join } from 'node:path';
 import { type Judging, explainCall } from '../../activities/explain-call.ts';
 import type { KnownSession } from '../../activities/session-reader.ts';
-import { CONFIG_FILE, type LoadedConfig, loadConfig } from '../../config/index.ts';
+import { type LoadedConfig, findConfig } from '../../config/index.ts';
 import { type Judged, judgeCall } from '../../activities/judge-call.ts';
 import {
   type JudgedSession,
@@ -13,7 +12,6 @@ import {
   availability,
   policyDiff,
 } from '../../policy/index.ts';
-import { CountersignError } from '../../protocol/errors.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import type { CallError, Explanation } from '../../protocol/outcome.ts';
 import type { SessionFacts } from '../../protocol/session.ts';
@@ -44,7 +42,7 @@ export interface LocalJudge {
 
 /** @throws CountersignError `invalid_config` */
 export async function localJudge(configFile?: string): Promise<LocalJudge> {
-  const loaded = await localConfig(configFile);
+  const loaded = await findConfig(configFile, [process.cwd(), configDir()]);
   const settings = (): LoadedConfig => loaded;
   const protectedPaths = [stateDir(), configDir(), ...(loaded.path === undefined ? [] : [loaded.path])];
   const surroundings = await lookAround(settings, protectedPaths);
@@ -92,20 +90,6 @@ function listTools(
 }
 
 const toolFacts = ({ name, tier, effect, groups, needs }: Tool): ToolFacts => ({ name, tier, effect, groups, needs });
-
-/** The file that the service started here would take. */
-async function localConfig(given: string | undefined): Promise<LoadedConfig> {
-  if (given !== undefined) return loadConfig(given);
-  const here = await loadConfig();
-  if (here.path !== undefined) return here;
-  try {
-    return await loadConfig(join(configDir(), CONFIG_FILE));
-  } catch (error) {
-    if (error instanceof CountersignError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT')
-      return here;
-    throw error;
-  }
-}
 
 /** What a main session of the folder would be. */
 export async function folderFacts(folder: string): Promise<SessionFacts> {
