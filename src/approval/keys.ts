@@ -1,10 +1,10 @@
 /** Approvers' private keys on their own machine: PKCS #8 in PEM, one file a name, readable by nobody else. */
-import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, unlinkSync, writeSync, fsyncSync } from 'node:fs';
+import { type KeyObject, createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, unlinkSync, writeFileSync, writeSync, fsyncSync } from 'node:fs';
 import { join } from 'node:path';
 import { CountersignError } from '../protocol/errors.ts';
 import { encryptedPem } from './encrypt-key.ts';
-import { publicKeyText } from './public-key.ts';
+import { parsePublicKey, publicKeyText } from './public-key.ts';
 import { type Signer, signerOf } from './sign.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
@@ -31,6 +31,8 @@ export function createKey(folder: string, name: string, passphrase?: string): Ne
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const plain = (): string => String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
   writeNew(path, passphrase === undefined ? plain() : encryptedPem(privateKey, passphrase));
+  // Beside it, so that it can be told without the passphrase.
+  writeFileSync(path.replace(/key$/, 'pub'), `${publicKeyText(publicKey)}\n`, { mode: 0o600 });
   return { path, publicKey: publicKeyText(publicKey) };
 }
 
@@ -38,6 +40,8 @@ export interface StoredKey {
   name: string;
   path: string;
   encrypted: boolean;
+  /** As it goes into the configuration; absent where the file beside the key is gone. */
+  publicKey?: string;
 }
 
 /** The keys in the folder, by name; none where there is no folder. */
@@ -54,7 +58,8 @@ export function listKeys(folder: string): StoredKey[] {
     .toSorted()
     .map((file) => {
       const path = join(folder, file);
-      return { name: file.slice(0, -SUFFIX.length), path, encrypted: isEncrypted(readPrivate(path)) };
+      const publicKey = readPublic(path.replace(/key$/, 'pub'));
+      return { name: file.slice(0, -SUFFIX.length), path, encrypted: isEncrypted(readPrivate(path)), ...(publicKey !== undefined && { publicKey }) };
     });
 }
 
@@ -67,9 +72,6 @@ export async function openSigner(folder: string, name: string, ask: () => Promis
   const passphrase = isEncrypted(pem) ? await ask() : undefined;
   return signerOf(name, privateKeyOf(pem, passphrase));
 }
-
-/** The public half, as the configuration names it. */
-export const publicKeyOf = (pem: string, passphrase?: string): string => publicKeyText(createPublicKey(privateKeyOf(pem, passphrase)));
 
 function privateKeyOf(pem: string, passphrase: string | undefined): KeyObject {
   let key: KeyObject;
@@ -87,6 +89,15 @@ function keyPath(folder: string, name: string): string {
     throw new CountersignError('invalid_usage', `${JSON.stringify(name.slice(0, 80))} can name no key file: letters, digits, . _ @ -, 64 at most.`);
   }
   return join(folder, `${name}${SUFFIX}`);
+}
+
+function readPublic(path: string): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8').trim();
+    return parsePublicKey(text) === undefined ? undefined : text;
+  } catch {
+    return undefined;
+  }
 }
 
 const isEncrypted = (pem: string): boolean => pem.startsWith('-----BEGIN ENCRYPTED PRIVATE KEY-----');

@@ -97,11 +97,12 @@ describe('a key that is not private', () => {
 
 it('keys are listed by name, and none where there is no folder', () => {
   expect(listKeys(folder)).toEqual([]);
-  createKey(folder, 'bob', 'secret');
+  const bob = createKey(folder, 'bob', 'secret').publicKey;
   createKey(folder, 'ada');
+  rmSync(join(folder, 'ada.pub'));
   writeFileSync(join(folder, 'notes.txt'), '');
   expect(listKeys(folder)).toEqual([
     { name: 'ada', path: join(folder, 'ada.key'), encrypted: false },
-    { name: 'bob', path: join(folder, 'bob.key'), encrypted: true },
+    { name: 'bob', path: join(folder, 'bob.key'), encrypted: true, publicKey: bob },
   ]);
 });

@@ -24,6 +24,7 @@ describe('help', () => {
       'show',
       'approve',
       'deny',
+      'approver',
       'halt',
       'resume',
       'policy',

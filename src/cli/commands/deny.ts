@@ -1,11 +1,12 @@
 /** `countersign deny`: refuses a waiting call. */
 import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
+import { type Signing, deciderOf, signing } from '../calls/decider.ts';
 import { decide } from '../calls/decide.ts';
 import type { Ended } from '../program.ts';
 import type { Status } from '../status.ts';
 
-interface Options extends Common {
+interface Options extends Common, Signing {
   reason: string;
 }
 
@@ -18,9 +19,12 @@ export function command(ended: Ended): Command {
   const deny = defineCommand('deny', 'Refuses a waiting call; it ends as denied.', EXAMPLES)
     .argument('<call>', 'its full name or short code')
     .requiredOption('--reason <text>', 'why; the model is told, and it is kept for audit');
-  return onAction(deny, ended, run);
+  return onAction(signing(deny), ended, run);
 }
 
-async function run(reference: string, { reason, json }: Options): Promise<Status> {
-  return decide(reference, json === true, (countersign, request) => countersign.approvals.deny(request, { reason }));
+async function run(reference: string, { reason, json, ...who }: Options): Promise<Status> {
+  const decider = await deciderOf(who);
+  return decide(reference, json === true, (countersign, request) =>
+    countersign.approvals.deny(request, { reason, ...decider }),
+  );
 }

@@ -1,0 +1,40 @@
+/** In whose name a person decides here, and with which key. Decisions are signed wherever there is a key to sign with. */
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import type { Signer } from '../../approval/sign.ts';
+import { CountersignError } from '../../protocol/errors.ts';
+
+export interface Signing {
+  as?: string;
+  /** False with `--no-sign`. */
+  sign?: boolean;
+}
+
+export const signing = (command: Command): Command =>
+  command
+    .option('--as <name>', 'the approver who decides (default: your name on this machine)')
+    .option('--no-sign', 'do not sign, though there is a key');
+
+/**
+ * The named approver's signer, the one of the user's name, or that of the only key there is; where there is none, the name alone.
+ * Throws `invalid_usage` where a key is there and can't be used.
+ */
+export async function deciderOf({ as, sign = true }: Signing): Promise<{ approver: string; signer?: Signer }> {
+  const own = as ?? userInfo().username;
+  if (!sign) return { approver: own };
+  const [{ approversFolder, listKeys, openSigner }, { configDir }] = await Promise.all([
+    import('../../approval/keys.ts'),
+    import('../../server/paths.ts'),
+  ]);
+  const folder = approversFolder(configDir());
+  const keys = listKeys(folder);
+  const key = keys.find(({ name }) => name === own) ?? (as === undefined && keys.length === 1 ? keys[0] : undefined);
+  if (!key && as === undefined && keys.length > 1) {
+    const names = keys.map(({ name }) => name).join(', ');
+    throw new CountersignError('invalid_usage', `There are keys of ${names}: say who decides, with --as NAME, or --no-sign.`);
+  }
+  if (!key) return { approver: own };
+  const { askPassphrase } = await import('../io/passphrase.ts');
+  const signer = await openSigner(folder, key.name, () => askPassphrase(`Passphrase of ${key.name}: `));
+  return { approver: key.name, signer };
+}
