@@ -18,9 +18,16 @@ export async function notifyApprover(dependencies: Dependencies, notification: N
   const { channel, request } = notification;
   const configured = notifiersOf(dependencies, channel);
   const notice = await noticeOf(dependencies, notification);
-  const { told, failed } = await tellAll(configured.map((config) => openNotifier(config, { log })), notice);
+  const { told, failed } = await tellAll(
+    configured.map((config) => openNotifier(config, { log })),
+    notice,
+  );
   const { session, callId } = request;
-  for (const { type, reason } of failed) log.warn({ channel, session, callId, notifier: type, reason }, 'people could not be told of a request; it waits on');
+  for (const { type, reason } of failed)
+    log.warn(
+      { channel, session, callId, notifier: type, reason },
+      'people could not be told of a request; it waits on',
+    );
   if (told.length > 0 || configured.length === 0) return { told, failed };
   // Nobody was reached: the log is then the only place where somebody may find it.
   const last = await tellAll([openNotifier({ type: 'log' }, { log })], notice);
@@ -36,26 +43,44 @@ async function noticeOf(dependencies: Dependencies, notification: Notification):
   const { request } = notification;
   const at = Date.now();
   const [view, link] = [await viewOf(dependencies, request, at), linkOf(dependencies, request)];
-  return { ...notification, id: noticeId(), at, ...(view && { view: withoutSecrets(view) }), ...(link !== undefined && { link }) };
+  return {
+    ...notification,
+    id: noticeId(),
+    at,
+    ...(view && { view: withoutSecrets(view) }),
+    ...(link !== undefined && { link }),
+  };
 }
 
 /** The same for each try of this activity. */
 function noticeId(): string {
   const { workflowExecution, activityId } = activityInfo();
   const { workflowId = '', runId = '' } = workflowExecution ?? {};
-  return `msg_${createHash('sha256').update(JSON.stringify([workflowId, runId, activityId])).digest('hex').slice(0, 32)}`;
+  return `msg_${createHash('sha256')
+    .update(JSON.stringify([workflowId, runId, activityId]))
+    .digest('hex')
+    .slice(0, 32)}`;
 }
 
 const QUERY_MS = 3_000;
 
 /** What the call says of its request; undefined where it does not answer, or says something else than what is asked. */
-async function viewOf({ client, log }: Dependencies, request: ApprovalRequest, now: number): Promise<RequestView | undefined> {
+async function viewOf(
+  { client, log }: Dependencies,
+  request: ApprovalRequest,
+  now: number,
+): Promise<RequestView | undefined> {
   try {
     const handle = client.workflow.getHandle(callWorkflowId(request), request.runId);
-    const details = await client.withDeadline(now + QUERY_MS, () => handle.query<ApprovalDetails | null>(CALL_MESSAGE.approval));
+    const details = await client.withDeadline(now + QUERY_MS, () =>
+      handle.query<ApprovalDetails | null>(CALL_MESSAGE.approval),
+    );
     if (details === null) return undefined;
     if (!isOfRequest(details, request)) {
-      log.warn({ session: request.session, callId: request.callId }, 'what the call shows is not what it asks for; people are told its name only');
+      log.warn(
+        { session: request.session, callId: request.callId },
+        'what the call shows is not what it asks for; people are told its name only',
+      );
       return undefined;
     }
     return describeRequest(details, { ...previewIn(details), route: request.route, now });
@@ -68,7 +93,19 @@ async function viewOf({ client, log }: Dependencies, request: ApprovalRequest, n
 function isOfRequest(details: ApprovalDetails, request: ApprovalRequest): boolean {
   const { session, callId, runId, tool, requestedAt, expiresAt } = request;
   const { agent, fingerprint, workspace, bound, arguments: args } = details;
-  const content = { session, callId, runId, agent, tool, fingerprint, arguments: args, workspace, requestedAt, expiresAt, bound };
+  const content = {
+    session,
+    callId,
+    runId,
+    agent,
+    tool,
+    fingerprint,
+    arguments: args,
+    workspace,
+    requestedAt,
+    expiresAt,
+    bound,
+  };
   return approvalDigest(content) === request.digest;
 }
 

@@ -21,7 +21,9 @@ export function columnsOf(text: string): number {
 /** Signs of ours that stand in foreign lines. */
 const NARROW = /[⟨⟩]/;
 
-const shownCost = (character: string): number => columnsOf(shown(character));
+/** What a character takes up once it is made visible. Of marks more than they need: heaps of them are shown by number. */
+export const shownCost = (character: string): number => (MARK.test(character) ? 4 : columnsOf(shown(character)));
+const MARK = /\p{M}/u;
 
 /** Tabs are drawn, so that they are neither blanks nor a jump over the end of the line. */
 const shown = (text: string): string => exactText(text).replaceAll('⇥', '⟨U+21E5⟩').replaceAll('\t', '⇥   ');
