@@ -30,6 +30,7 @@ const COMMANDS: Record<string, Entry> = {
   show: { summary: 'show what a call asks to be approved', load: () => import('./commands/show.ts') },
   approve: { summary: 'let a waiting call run', load: () => import('./commands/approve.ts') },
   deny: { summary: 'refuse a waiting call', load: () => import('./commands/deny.ts') },
+  grant: { summary: 'remembered approvals: add, list, revoke', load: () => import('./commands/grant.ts') },
   approver: { summary: 'keys that decisions are signed with', load: () => import('./commands/approver.ts') },
   halt: { summary: 'emergency stop: nothing new runs', load: () => import('./commands/halt.ts') },
   resume: { summary: 'let calls run again after a halt', load: () => import('./commands/resume.ts') },

@@ -1,0 +1,115 @@
+/** `countersign grant`: "always allow", as an act of its own, with an end. */
+import { Command } from 'commander';
+import { safeLine } from '../../approval/render/safe-text.ts';
+import { CountersignError } from '../../protocol/errors.ts';
+import type { Grant, GrantPattern } from '../../protocol/grant.ts';
+import { type Signing, deciderOf, signing } from '../calls/decider.ts';
+import { type Common, defineCommand, onAction } from '../command.ts';
+import { parseArguments } from '../io/input.ts';
+import { duration } from '../io/options.ts';
+import { note, print, printJson } from '../io/output.ts';
+import type { Ended } from '../program.ts';
+import { type AnyCountersign, withService } from '../service/with-service.ts';
+import { findSession } from '../sessions/find-session.ts';
+import { mainSession } from '../sessions/main-session.ts';
+
+interface Place extends Common {
+  session?: string;
+}
+
+interface Adding extends Place, Signing {
+  for: number;
+  glob: Record<string, string>;
+  agent?: string;
+  id?: string;
+}
+
+const EXAMPLES = `
+countersign grant add delete '{"path":"/tmp/build","recursive":true}' --for 8h
+countersign grant add shell '{"sandbox":false,"reason":"release"}' --glob 'command=git push *' --for 1h
+countersign grant list
+countersign grant revoke 5f0c…
+
+A grant covers calls of one tool whose arguments are those given (exactly, or by --glob), in this main session and those below
+it, or of one agent below it. It always has an end, 30 days away at most. Deny rules still win.`;
+
+export function command(ended: Ended): Command {
+  const group = new Command('grant').description('Remembered approvals: made on purpose, exact, ending, revocable.');
+  const one = (name: string, description: string): Command =>
+    defineCommand(name, description, EXAMPLES).option('--session <id>', 'the main session (default: that of this folder)');
+  const adding = one('add', 'Lets calls like these run without asking.')
+    .argument('<tool>', 'the tool')
+    .argument('[arguments]', 'exact values by argument, as JSON', '{}')
+    .option('--glob <name=pattern>', 'an argument by pattern: * any text, ? one character; may be repeated', collect, {})
+    .option('--agent <name>', 'for all sessions of this agent below the main session')
+    .option('--id <id>', 'a name for it')
+    .requiredOption('--for <duration>', 'how long it holds, 30d at most', duration);
+  group.addCommand(onAction(signing(adding), ended, add));
+  group.addCommand(onAction(one('list', 'Lists the grants that hold now.'), ended, list));
+  group.addCommand(onAction(one('revoke', 'Takes a grant back for good.').argument('<id>', 'the grant'), ended, revoke));
+  return group;
+}
+
+function collect(text: string, before: Record<string, string>): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new CountersignError('invalid_usage', `--glob takes NAME=PATTERN, as in --glob 'path=docs/*'`);
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+async function add(tool: string, exact: string, { session, agent, id, glob, json, for: forMs, ...who }: Adding): Promise<void> {
+  const values = Object.entries(parseArguments(exact, 'the arguments'));
+  const patterns: Record<string, GrantPattern> = Object.fromEntries([
+    ...values.map(([name, value]) => [name, { exact: value }]),
+    ...Object.entries(glob).map(([name, pattern]) => [name, { glob: pattern }]),
+  ]);
+  const { approver, signer } = await deciderOf(who);
+  await withMain(session, async (countersign, main) => {
+    const grant = await countersign.grants(main).add({
+      tool,
+      arguments: patterns,
+      forMs,
+      by: approver,
+      ...(id !== undefined && { id }),
+      ...(agent !== undefined && { scope: { agent } }),
+      ...(signer && { signer }),
+    });
+    if (json) return printJson(grant);
+    print(`granted ${grant.id}${signer ? ', signed' : ', unsigned'}`);
+    print(`  ${describe(grant)}`);
+    print(`  Take it back: countersign grant revoke ${grant.id}${session === undefined ? '' : ` --session ${session}`}`);
+  });
+}
+
+async function list({ session, json }: Place): Promise<void> {
+  await withMain(session, async (countersign, main) => {
+    const grants = await countersign.grants(main).list();
+    if (json) return void grants.forEach((grant) => printJson(grant));
+    if (grants.length === 0) note('No grant holds in this session.');
+    for (const grant of grants) print(`${grant.id}  ${describe(grant)}`);
+  });
+}
+
+async function revoke(id: string, { session, json }: Place): Promise<void> {
+  await withMain(session, async (countersign, main) => {
+    await countersign.grants(main).revoke(id);
+    if (json) printJson({ id, revoked: true });
+    else print(`${safeLine(id)} is revoked.`);
+  });
+}
+
+/** Grants are kept by main sessions; a child's name means the one above it. */
+async function withMain(session: string | undefined, work: (countersign: AnyCountersign, main: string) => Promise<void>): Promise<void> {
+  await withService(async (countersign) => {
+    const main = session === undefined ? (await mainSession(countersign)).id : (await findSession(countersign, session)).facts.main;
+    await work(countersign, main);
+  });
+}
+
+function describe({ tool, arguments: patterns, scope, by, expiresAt, signature }: Grant): string {
+  const named = Object.entries(patterns).map(([name, pattern]) =>
+    'exact' in pattern ? `${name}=${JSON.stringify(pattern.exact)}` : `${name}~${pattern.glob}`,
+  );
+  const where = 'agent' in scope ? `agent ${scope.agent}` : `session ${scope.session}`;
+  const signed = signature === undefined ? 'unsigned' : 'signed';
+  return safeLine(`${tool} ${named.join(' ')}  ${where}  by ${by} (${signed})  until ${new Date(expiresAt).toISOString()}`);
+}

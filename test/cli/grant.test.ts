@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type RunningService, startedService } from './cli.fixture.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await startedService();
+});
+afterAll(async () => {
+  await service.stop();
+  await service.remove();
+});
+
+describe('grant', () => {
+  it('is added, lets the call run, is listed, and is revoked', async () => {
+    const call = ['call', 'shell', '{"command":"rm -f gone","sandbox":false,"reason":"tidy"}', '--json'];
+    expect(await service.cli(call)).toMatchObject({ status: 4 });
+
+    const exact = '{"command":"rm -f gone","sandbox":false,"reason":"tidy"}';
+    const added = await service.cli(['grant', 'add', 'shell', exact, '--for', '1h', '--id', 'tidy', '--as', 'ada', '--json']);
+    expect(added.status).toBe(0);
+    expect(added.json()).toMatchObject({ id: 'tidy', tool: 'shell', by: 'ada', arguments: { command: { exact: 'rm -f gone' } } });
+
+    const ran = await service.cli(call);
+    expect(ran.status).toBe(0);
+    expect(ran.json()).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: false, grant: 'tidy' } });
+
+    const listed = await service.cli(['grant', 'list']);
+    expect(listed.stdout).toMatch(/^tidy {2}shell command="rm -f gone" .* by ada \(unsigned\) {2}until /);
+    expect((await service.cli(['grant', 'revoke', 'tidy', '--json'])).json()).toEqual({ id: 'tidy', revoked: true });
+    expect((await service.cli(['grant', 'list', '--json'])).stdout).toBe('');
+    expect(await service.cli(call)).toMatchObject({ status: 4 });
+  });
+
+  it.each([
+    [['grant', 'add', 'shell', '{}'], /--for/],
+    [['grant', 'add', 'shell', '{}', '--for', '31d'], /within 30 days/],
+    [['grant', 'add', 'shel', '{}', '--for', '1h'], /no tool "shel"/],
+    [['grant', 'add', 'shell', '{}', '--glob', 'x', '--for', '1h'], /NAME=PATTERN/],
+    [['grant', 'revoke', 'nothing'], /no grant nothing/],
+  ])('%j is refused with what to do', async (args, message) => {
+    const ran = await service.cli(args);
+    expect([ran.status, ran.stderr]).toEqual([2, expect.stringMatching(message) as string]);
+  });
+});
