@@ -100,8 +100,9 @@ export interface RunningService extends Place {
   stop(): Promise<number | string>;
 }
 
-export async function startedService(args: string[] = []): Promise<RunningService> {
-  const place = await makePlace();
+/** `at`: a place that was made before, with a configuration or keys in it. */
+export async function startedService(args: string[] = [], at?: Place): Promise<RunningService> {
+  const place = at ?? (await makePlace());
   let child: ChildProcess | undefined;
   const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
   const ended = place.cli(['start', '--port', '0', '--no-ui', '--json', ...args], {

@@ -3,8 +3,9 @@
  * over the original's place is not enough, because renaming another file over it, from outside of the sandbox, takes the bind away.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { isErrno } from '../errno.ts';
 import type { CommandBinding, ScriptFile } from './bind-command.ts';
 
 /** Where the sandbox shows copies. */
@@ -17,9 +18,14 @@ export interface SealedCommand extends AsyncDisposable {
   files: { path: string; inside: string }[];
 }
 
+/** Longer than any command runs. */
+const LEFT_BEHIND_MS = 24 * 60 * 60_000;
+
 /** Copies under `<stateDir>/sealed`, which no session reaches; gone when disposed of. */
 export async function sealCommand(stateDir: string, binding: CommandBinding): Promise<SealedCommand> {
-  const folder = join(stateDir, 'sealed', randomBytes(12).toString('hex'));
+  const all = join(stateDir, 'sealed');
+  const folder = join(all, randomBytes(12).toString('hex'));
+  if (binding.sealable.length > 0) await sweep(all);
   const files: { path: string; inside: string }[] = [];
   const pathOf = new Map<ScriptFile, string>();
   for (const [index, script] of binding.sealable.entries()) {
@@ -36,4 +42,17 @@ export async function sealCommand(stateDir: string, binding: CommandBinding): Pr
     files,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** Takes away what workers that were killed left behind. */
+async function sweep(all: string): Promise<void> {
+  try {
+    for (const name of await readdir(all)) {
+      const { mtimeMs } = await stat(join(all, name));
+      if (mtimeMs < Date.now() - LEFT_BEHIND_MS) await rm(join(all, name), { recursive: true, force: true });
+    }
+  } catch (error) {
+    // None yet, or another worker was quicker.
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
 }

@@ -1,5 +1,5 @@
 /** What a command is bound to, and that it runs from what was bound, whatever happens to the files meanwhile. */
-import { chmod, mkdir, mkdtemp, readFile, readdir, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, readdir, realpath, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -152,6 +152,19 @@ describe('a sealed script', () => {
     expect((await readFile(join(state, 'sealed', only, '0', 'x.sh'), 'utf8'))).toBe('echo a\n');
     await sealed[Symbol.asyncDispose]();
     expect(await readdir(join(state, 'sealed'))).toEqual([]);
+  });
+
+  it('of a worker that was killed is taken away a day later', async () => {
+    await put('x.sh', 'ls\n');
+    const [old, young] = [join(state, 'sealed', 'old'), join(state, 'sealed', 'young')];
+    await mkdir(join(old, '0'), { recursive: true });
+    await mkdir(young);
+    const yesterday = new Date(Date.now() - 25 * 3_600_000);
+    await utimes(old, yesterday, yesterday);
+    await using sealed = await sealCommand(state, await bind('./x.sh'));
+    expect(sealed.command).toContain('/0/x.sh');
+    expect(await readdir(join(state, 'sealed'))).toHaveLength(2);
+    expect(await readdir(join(state, 'sealed'))).toContain('young');
   });
 
   it('is never put in the place of a file that a program works on', async () => {

@@ -1,0 +1,88 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Place, type RunningService, makePlace, startedService } from './cli.fixture.ts';
+
+// Every step is a process of its own.
+vi.setConfig({ testTimeout: 90_000 });
+
+/** Whoever runs the tests by hand has one. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('countersign approver', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await makePlace();
+  });
+  afterAll(() => place.remove());
+
+  it('makes a key, lists it, and overwrites none', async () => {
+    const key = join(place.home, 'config', 'approvers', 'ada.key');
+    const made = await place.cli(['approver', 'init', '--name', 'ada', '--json']);
+    expect([made.status, made.json()]).toMatchObject([0, { name: 'ada', path: key, publicKey: expect.stringMatching(/^ed25519:/) as string }]);
+    expect(statSync(key).mode & 0o777).toBe(0o600);
+    const before = await readFile(key, 'utf8');
+    expect((await place.cli(['approver', 'init', '--name', 'ada'])).status).toBe(2);
+    expect(await readFile(key, 'utf8')).toBe(before);
+    const { publicKey } = made.json();
+    expect((await place.cli(['approver', 'list', '--json'])).json()).toEqual({ keys: [{ name: 'ada', path: key, encrypted: false, publicKey }] });
+    expect((await place.cli(['approver', 'list'])).stdout).toBe(`ada  ${String(publicKey)}\n`);
+  });
+
+  it('prints the line for the configuration, and nothing else, on stdout', async () => {
+    const { stdout } = await place.cli(['approver', 'init', '--name', 'bob']);
+    expect(stdout).toMatch(/^ {2}"approvers": \[\{"name":"bob","publicKey":"ed25519:[A-Za-z0-9+/]{43}="\}\]\n$/);
+  });
+
+  it.skipIf(hasTerminal())('asks for a passphrase on a terminal only', async () => {
+    const ran = await place.cli(['approver', 'init', '--name', 'carl', '--passphrase', '--json']);
+    expect([ran.status, ran.json()]).toMatchObject([2, { error: { code: 'invalid_usage' } }]);
+    expect(existsSync(join(place.home, 'config', 'approvers', 'carl.key'))).toBe(false);
+  });
+});
+
+describe('where signatures are required', () => {
+  let service: RunningService;
+  const config = (approvers: unknown[]) => JSON.stringify({ approvals: { signatures: 'required', approvers } });
+
+  beforeAll(async () => {
+    const place = await makePlace();
+    const keys = await Promise.all(['ada', 'gone'].map(async (name) => (await place.cli(['approver', 'init', '--name', name, '--json'])).json()));
+    const file = join(place.home, 'signed.jsonc');
+    await writeFile(file, config([{ name: 'ada', publicKey: keys[0]?.['publicKey'] }]));
+    service = await startedService(['--config', file], place);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await service.remove();
+  });
+
+  it('approve signs with the key of the name, and what is not signed is refused', async () => {
+    const outside = join(service.workspace, '..', 'outside');
+    await writeFile(outside, 'x');
+    const asked = (await service.cli(['call', 'delete', JSON.stringify({ path: outside }), '--json'])).json();
+    const id = `call/${String(asked['session'])}/${String(asked['callId'])}`;
+    const approve = async (...args: string[]) => {
+      const ran = await service.cli(['approve', id, '--json', ...args]);
+      return [ran.status, ran.json()];
+    };
+    expect(await approve('--as', 'ada', '--no-sign')).toMatchObject([5, { answer: 'bad_signature' }]);
+    expect(await approve('--as', 'gone')).toMatchObject([5, { answer: 'bad_signature' }]);
+    expect(await approve()).toMatchObject([2, { error: { code: 'invalid_usage' } }]);
+    const key = join(service.home, 'config', 'approvers', 'ada.key');
+    await chmod(key, 0o644);
+    expect(await approve('--as', 'ada')).toMatchObject([2, { error: { code: 'invalid_usage' } }]);
+    await chmod(key, 0o600);
+    expect(existsSync(outside)).toBe(true);
+    expect(await approve('--as', 'ada')).toMatchObject([0, { answer: 'accepted' }]);
+    await expect.poll(() => existsSync(outside), { timeout: 10_000 }).toBe(false);
+  });
+});
