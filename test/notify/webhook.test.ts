@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -30,7 +31,7 @@ test('posts what is asked, signed over id, time and body', async () => {
     await tell(hook.url, noticeOf(undefined, { role: 'lead', kind: 'reassigned', link: 'http://localhost:8233/x' })),
   ).toEqual({ told: ['webhook'], failed: [] });
   expect(hook.received).toHaveLength(1);
-  const [{ headers, body, url } = { headers: {}, body: '', url: '' }] = hook.received;
+  const { headers = {} as IncomingHttpHeaders, body = '', url } = hook.received[0] ?? {};
   expect(url).toBe('/hook');
   expect(headers['content-type']).toBe('application/json');
   expect(headers['webhook-id']).toBe('msg_1');
@@ -163,7 +164,7 @@ test('the secret can be in a file, and be changed there', async () => {
     await writeFile(secretFile, `${secret}\n`);
     await chmod(secretFile, 0o600);
     await tellAll([notifier], noticeOf());
-    const { headers, body } = hook.received.at(-1) ?? { headers: {}, body: '' };
+    const { headers = {} as IncomingHttpHeaders, body = '' } = hook.received.at(-1) ?? {};
     const expected = createHmac('sha256', secret)
       .update(`msg_1.${String(headers['webhook-timestamp'])}.${body}`)
       .digest('base64');
