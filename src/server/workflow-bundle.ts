@@ -38,6 +38,8 @@ export async function bundleWorkflows(
   const complain = (message: string): void => void process.stderr.write(`${message}\n`);
   const { code } = await bundleWorkflowCode({
     workflowsPath,
+    // Evaluated once for a worker instead of once for each workflow; they keep no state, and a test holds them to that.
+    preloadModules: [workflowsPath],
     logger: { log: silent, trace: silent, debug: silent, info: silent, warn: complain, error: complain },
   });
   return code;
@@ -57,6 +59,8 @@ async function sourcesHash(): Promise<string> {
         .update(await readFile(join(root, folder, file)))
         .update('\0');
   }
+  // How they are bundled counts, too.
+  hash.update(await readFile(import.meta.filename));
   hash.update(await readFile(join(root, 'package-lock.json')));
   return hash.digest('hex').slice(0, 32);
 }

@@ -3,7 +3,6 @@
  * Everything that an auditor or a caller sees of a waiting call is written here.
  */
 import {
-  allHandlersFinished,
   condition,
   getExternalWorkflowHandle,
   setCurrentDetails,
@@ -205,15 +204,13 @@ export class CallState {
   }
 
   /** Answers those who wait and, off the fast path, leaves the outcome where listings find it. */
-  async end(outcome: Outcome): Promise<Outcome> {
+  end(outcome: Outcome): void {
     this.#outcome = outcome;
     this.#waiting = undefined;
     if (this.#waited || outcome.status !== 'completed') {
       upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: [outcome.status] });
       this.note(outcome.error ? `**${outcome.status}**: ${outcome.error.message}` : `**${outcome.status}**`);
     }
-    await condition(allHandlersFinished);
-    return outcome;
   }
 
   #wait(waiting: Waiting): void {

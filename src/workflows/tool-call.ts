@@ -14,6 +14,7 @@ import {
   ApplicationFailure,
   CancellationScope,
   TimeoutFailure,
+  allHandlersFinished,
   condition,
   isCancellation,
   proxyActivities,
@@ -63,9 +64,19 @@ export async function toolCall(input: CallInput): Promise<Outcome> {
   setHandler(sessionClosingSignal, () => {
     if (call.closeSession() === 'running') scope.cancel();
   });
-  const outcome = await scope.run(() => story(call)).catch((error: unknown) => cancelled(call, error));
-  // Told also to those who ask about a cancelled call.
-  return CancellationScope.nonCancellable(() => call.end(outcome));
+  const outcome = await ended(call, scope);
+  call.end(outcome);
+  // Those who ask are answered first, also about a cancelled call. A scope is five promises, so only where somebody asks.
+  if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  return outcome;
+}
+
+async function ended(call: CallState, scope: CancellationScope): Promise<Outcome> {
+  try {
+    return await scope.run(() => story(call));
+  } catch (error) {
+    return cancelled(call, error);
+  }
 }
 
 async function story(call: CallState): Promise<Outcome> {

@@ -19,7 +19,7 @@ if (report === undefined) {
 if (options.json) console.log(JSON.stringify(report, null, 2));
 else printTables(report);
 if (options.picture !== undefined) await writeFile(options.picture, await drawPicture(report));
-process.exit(0);
+process.exit(report.parts.some(({ failed }) => failed !== undefined) ? 1 : 0);
 
 function readOptions(): Options {
   const names = PARTS.map(({ name }) => name);
@@ -49,8 +49,14 @@ async function run({ soak, only }: Options): Promise<Report> {
   progress.end();
   for (const part of parts) {
     progress.begin(part.name);
-    const found = await part.run({ stage, soak, progress });
-    report.parts.push({ name: part.name, title: part.title, ...found });
+    try {
+      report.parts.push({ name: part.name, title: part.title, ...(await part.run({ stage, soak, progress })) });
+    } catch (error) {
+      // The other rows are still worth having.
+      const failed = error instanceof Error ? error.message : String(error);
+      progress.say(`${part.name} failed: ${failed}`);
+      report.parts.push({ name: part.name, title: part.title, rows: [], failed });
+    }
     progress.end();
   }
   progress.finish();

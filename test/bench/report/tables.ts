@@ -6,7 +6,7 @@ import { type Found, type Row, type Target, holds } from '../rows/row.ts';
 export interface Report {
   machine: Machine;
   soak: boolean;
-  parts: (Found & { name: string; title: string })[];
+  parts: (Found & { name: string; title: string; failed?: string })[];
   /** Seconds. */
   took: number;
 }
@@ -16,8 +16,9 @@ export function printTables({ machine, parts, took }: Report): void {
   console.log(
     `${date} · ${cores} × ${cpu}, ${memoryGB} GB · Node ${node} · ${temporal} · load before ${loadBefore} · ${took} s`,
   );
-  for (const { title, rows } of parts) {
+  for (const { title, rows, failed } of parts) {
     console.log(`\n${styleText('bold', title)}`);
+    if (failed !== undefined) console.log(`  failed: ${failed}`);
     printTable(['', 'p50', 'p95', '', 'events', 'ratio', ''], rows.map(rowCells));
   }
   const targets = parts.flatMap((part) => part.targets ?? []);

@@ -110,20 +110,16 @@ class Crowd {
       progress,
     );
     this.ids.push(...started);
-    await until(async () => (await this.held()) >= this.ids.length, `${to} calls wait`, {
+    await until(async () => (await this.waiting()) >= this.ids.length, `${to} calls wait`, {
       everyMs: 500,
       withinMs: 300_000,
     });
   }
 
-  /** Requests that the sessions hold. */
-  async held(): Promise<number> {
-    const views = await pooled(
-      SESSIONS,
-      4,
-      (i) => this.#sessions[i]?.view() ?? Promise.reject(new Error('no session')),
-    );
-    return views.reduce((sum, { pending }) => sum + pending, 0);
+  /** As listings know it. */
+  async waiting(): Promise<number> {
+    const query = 'CountersignState="waiting" AND ExecutionStatus="Running"';
+    return (await this.countersign.temporal.workflow.count(query)).count;
   }
 
   async close(): Promise<void> {
