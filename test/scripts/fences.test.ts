@@ -47,6 +47,13 @@ describe('imports point one way', () => {
     ['refused', 'src/client/a.ts', `import { x } from '../server/temporal.ts'; x();`],
     ['allowed', 'src/client/b.ts', `import { x } from '../server/connect.ts'; x();`],
     ['refused', 'src/client/c.ts', `import { x } from '../workflows/x.ts'; x();`],
+    ['refused', 'src/approval/a.ts', `import { x } from '../client/x.ts'; x();`],
+    ['allowed', 'src/approval/b.ts', `import { x } from '../policy/x.ts'; x();`],
+    ['refused', 'src/approval/render/a.ts', `import { x } from '../../policy/x.ts'; x();`],
+    ['refused', 'src/approval/render/b.ts', `import { x } from 'node:util'; x();`],
+    ['allowed', 'src/approval/render/c.ts', `import { x } from '../../protocol/x.ts'; x();`],
+    ['refused', 'src/notify/a.ts', `import { x } from '../activities/x.ts'; x();`],
+    ['allowed', 'src/notify/b.ts', `import { x } from '../config/x.ts'; x();`],
     ['refused', 'src/server/a.ts', `import { x } from '../cli/x.ts'; x();`],
   ])('%s: %s, %s', async (verdict, file, source) => {
     expect(await lint(file, source)).toBe(verdict);
