@@ -146,6 +146,8 @@ describe('a request for people', () => {
         rule: 'shell.outside',
         reason: 'it runs outside of the sandbox',
         requestedAt: 0,
+        required: 1,
+        approvers: [],
       },
       60_000,
     );
