@@ -2,7 +2,6 @@
 // The `countersign` command: the built program where there is one, the sources in a clone.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import module from 'node:module';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
@@ -10,7 +9,6 @@ const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const inClone = existsSync(path('../src/cli/main.ts'));
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
-  module.enableCompileCache?.();
   await import(inClone ? '../src/cli/main.ts' : '../dist/cli/main.js');
 } else if (existsSync(path('../node_modules/node/bin/node'))) {
   const child = spawn(path('../node_modules/node/bin/node'), process.argv.slice(1), { stdio: 'inherit' });

@@ -31,9 +31,9 @@ export async function coveringGrant(
 async function grantsOf({ client }: Dependencies, main: string): Promise<Grant[]> {
   try {
     return await client.workflow.getHandle(sessionWorkflowId(main)).query<Grant[]>(SESSION_MESSAGE.grants);
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return [];
-    throw error;
+  } catch {
+    // A main session that does not answer has no grants to offer: a person is asked, as without any.
+    return [];
   }
 }
 

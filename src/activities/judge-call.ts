@@ -1,4 +1,5 @@
 /** One call, found, validated and judged: the same for preparation, execution and edited arguments. */
+import { redact } from '../approval/redact.ts';
 import type { ErrorCode } from '../protocol/errors.ts';
 import { callError } from '../protocol/errors.ts';
 import type { JsonObject } from '../protocol/json.ts';
@@ -34,11 +35,21 @@ export async function judgeCall(
     );
     const { name, tier, effect, groups, needs } = tool;
     const callFacts = { tool: { name, tier, effect, groups, needs }, arguments: validated.arguments, subjects };
-    const judgement = judge(callFacts, { ...facts, above }, rules, surroundings());
+    const judgement = withoutSecrets(judge(callFacts, { ...facts, above }, rules, surroundings()));
     return { ok: true, tool, arguments: validated.arguments, judgement, subjects };
   } catch (error) {
     return { ok: false, error: toCallError(error, 'policy_failed') };
   }
+}
+
+/** Reasons quote the call, and are shown where more people look than decide. */
+function withoutSecrets(judgement: Judgement): Judgement {
+  return {
+    ...judgement,
+    reason: redact(judgement.reason),
+    tierReasons: judgement.tierReasons.map(redact),
+    trace: judgement.trace.map((step) => ({ ...step, reason: redact(step.reason) })),
+  };
 }
 
 /** The error of a call that policy denies. */

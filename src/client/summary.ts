@@ -1,6 +1,7 @@
 /** The one line by which an auditor knows a call in the Temporal UI. Written by the starter, so it proves nothing. */
 import { redact } from '../approval/redact.ts';
 import type { JsonObject } from '../protocol/json.ts';
+import { plainMarkdown } from '../protocol/markdown.ts';
 
 /** Arguments that name what a tool acts on, the most telling first. */
 const TELLING = ['command', 'path', 'pattern', 'url', 'query', 'to'] as const;
@@ -10,8 +11,8 @@ const MAX_BYTES = 300;
 /** `shell: npm test`, with what looks like a secret replaced by `…`. */
 export function callSummary(tool: string, args: JsonObject): string {
   const telling = TELLING.map((name) => args[name]).find((value) => typeof value === 'string');
-  // Backticks and the like are Markdown to the UI; control characters would break the line.
-  const text = redact(`${tool}${telling === undefined ? '' : `: ${telling}`}`).replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
+  // The UI shows it as Markdown, on one line.
+  const text = plainMarkdown(redact(`${tool}${telling === undefined ? '' : `: ${telling}`}`));
   return cut(text, MAX_BYTES);
 }
 

@@ -58,7 +58,6 @@ export const ERRORS = {
   file_changed: 'ExecutionError',
   artifact_not_found: 'ExecutionError',
   invalid_pattern: 'ExecutionError',
-  command_failed: 'ExecutionError',
   sandbox_unavailable: 'ExecutionError',
   too_many_calls: 'ExecutionError',
   tool_failed: 'ExecutionError',

@@ -60,6 +60,10 @@ export interface ApprovalRecord {
   reason?: string;
   /** Id of the grant that stood in for a person. */
   grant?: string;
+  /** All who decided, where more than one had to agree. */
+  approvers?: string[];
+  /** True where one emergency approver stood in for the others. */
+  override?: true;
   /** True where the approver changed the arguments; the model is told. */
   edited?: boolean;
 }

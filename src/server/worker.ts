@@ -50,6 +50,8 @@ export const WORKER_SETTINGS = {
   maxCachedWorkflows: 1_000,
   // Cancellation reaches a tool with its next heartbeat; at the default throttle that took 6.6 s.
   maxHeartbeatThrottleInterval: '500ms',
+  // After a crash, the first message to a workflow that the lost worker had cached waits this long; at the default, 10 s.
+  stickyQueueScheduleToStartTimeout: '3s',
   shutdownGraceTime: '3s',
   shutdownForceTime: '15s',
 } as const;

@@ -24,6 +24,7 @@ import { type CallName, parseCallWorkflowId, sessionWorkflowId } from '../protoc
 import type { StandingGrant } from '../protocol/grant.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { LIMITS } from '../protocol/limits.ts';
+import { plainMarkdown, plainTime } from '../protocol/markdown.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import type { ApprovalRecord, CallError, Outcome, OutcomeStatus, Prepared } from '../protocol/outcome.ts';
 import { escalateSignal, notifySignal, requestApprovalSignal, withdrawApprovalSignal } from './messages.ts';
@@ -123,7 +124,7 @@ export class CallState {
       attempt: this.attempt,
       error,
     });
-    this.note(`Waits for corrected arguments (attempt ${this.attempt} was invalid): ${error.message}`);
+    this.note(`Waits for corrected arguments (attempt ${this.attempt} was invalid): ${plainMarkdown(error.message)}`);
   }
 
   /** The corrected arguments become the next attempt. */
@@ -209,7 +210,7 @@ export class CallState {
     this.#waiting = undefined;
     if (this.#waited || outcome.status !== 'completed') {
       upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: [outcome.status] });
-      this.note(outcome.error ? `**${outcome.status}**: ${outcome.error.message}` : `**${outcome.status}**`);
+      this.note(`**${outcome.status}**${outcome.error ? `: ${plainMarkdown(outcome.error.message)}` : ''}`);
     }
   }
 
@@ -239,6 +240,8 @@ export class CallState {
       ...(decision.reason !== undefined && { reason: decision.reason }),
       ...(decision.arguments && { edited: true }),
       ...(decision.grant && { grant: decision.grant.id }),
+      ...(decision.decisions.length > 1 && { approvers: decision.decisions.map(({ approver }) => approver) }),
+      ...(decision.override && { override: true as const }),
     };
   }
 }
@@ -247,7 +250,7 @@ function approvalNote(request: ApprovalRequest, reason: string): string {
   const code = shortCode(request.digest);
   const call = `call/${request.session}/${request.callId}`;
   return [
-    `**Waits for approval** \`${code}\` until ${new Date(request.expiresAt).toISOString()}: ${reason}`,
+    `**Waits for approval** \`${code}\` until ${plainTime(request.expiresAt)}: ${plainMarkdown(reason)}`,
     '',
     `    countersign show '${call}'`,
     `    countersign approve '${code}'`,

@@ -10,6 +10,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { CONTROL_MEMO, type Halt, isControlRequest } from '../protocol/control.ts';
+import { plainMarkdown } from '../protocol/markdown.ts';
 import { haltUpdate, resumeUpdate } from './messages.ts';
 
 export async function control(halted: Halt | null = null): Promise<never> {
@@ -17,7 +18,7 @@ export async function control(halted: Halt | null = null): Promise<never> {
   const set = (next: Halt | null): Halt | null => {
     now = next;
     upsertMemo({ [CONTROL_MEMO]: now });
-    setCurrentDetails(now ? `**Halted** by ${now.by}: ${now.reason}\n\n    countersign resume --reason '…'` : 'Calls run.');
+    setCurrentDetails(now ? `**Halted** by ${plainMarkdown(now.by)}: ${plainMarkdown(now.reason)}\n\n    countersign resume --reason '…'` : 'Calls run.');
     return now;
   };
   const validator = (request: unknown): void => {

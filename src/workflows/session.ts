@@ -13,6 +13,7 @@ import {
   makeContinueAsNewFunc,
   proxyActivities,
   proxyLocalActivities,
+  setCurrentDetails,
   setHandler,
   sleep,
   upsertSearchAttributes,
@@ -21,7 +22,7 @@ import {
 import type { Covered } from '../activities/grants.ts';
 import type { Activities } from '../activities/index.ts';
 import type { ApprovalRequest, Decision, DecisionAnswer, Escalation, LadderStep, SealedDecision } from '../protocol/approval.ts';
-import { isDecision, sealDecisions } from '../protocol/approval.ts';
+import { isDecision, sealDecisions, shortCode } from '../protocol/approval.ts';
 import type { ErrorCode } from '../protocol/errors.ts';
 import {
   isApprovalRequest,
@@ -33,6 +34,7 @@ import {
 } from '../protocol/forms.ts';
 import { GRANT_LIMITS, type Grant, type GrantAnswer, type Revocation, isGrant, isRevocation } from '../protocol/grant.ts';
 import { callWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import { plainMarkdown, plainTime } from '../protocol/markdown.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import { type OpenedAnswer, SESSION_MEMO, type SessionClosed, type SessionFacts } from '../protocol/session.ts';
 import { addRequest, approvalKey, matchDecision, refuse, settle, withdraw, withdrawRoute } from './approvals.ts';
@@ -73,11 +75,12 @@ const { coveredRequests } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumAttempts: 3 },
   summary: 'which waiting requests the new grant covers',
 });
-const { notifyApprover } = proxyActivities<Activities>({
-  startToCloseTimeout: '20s',
-  retry: { initialInterval: '1s', maximumAttempts: 3 },
-  summary: 'tell the people of the channel',
-});
+const tell = (request: ApprovalRequest): Activities['notifyApprover'] =>
+  proxyActivities<Activities>({
+    startToCloseTimeout: '20s',
+    retry: { initialInterval: '1s', maximumAttempts: 3 },
+    summary: `tell people of ${shortCode(request.digest)} (${request.tool})`,
+  }).notifyApprover;
 
 export async function session(given?: SessionInput): Promise<SessionClosed> {
   const input = given ?? {};
@@ -169,10 +172,25 @@ async function loop(self: Session): Promise<void> {
     const batch = self.inbox;
     self.inbox = [];
     await Promise.all([...byCall(batch).values()].map((messages) => actInOrder(self, messages)));
+    showPending(self);
     if (self.inbox.length > 0) continue;
     if (over) return closed;
     if (isLong(self)) await continueAsNew(self);
   }
+}
+
+/** Lines that the session's page in the Temporal UI shows of what waits. */
+const LINES_SHOWN = 20;
+
+function showPending(self: Session): void {
+  const waiting = Object.values(self.approvals.pending).map(({ request }) => request);
+  const lines = waiting
+    .slice(0, LINES_SHOWN)
+    .map(({ digest, tool, session: from, expiresAt }) =>
+      `- \`${shortCode(digest)}\` ${plainMarkdown(tool)} of session ${plainMarkdown(from)}, until ${plainTime(expiresAt)}`,
+    );
+  const more = waiting.length > LINES_SHOWN ? [`- and ${waiting.length - LINES_SHOWN} more`] : [];
+  setCurrentDetails(waiting.length === 0 ? '' : ['**Waits for people**', '', ...lines, ...more].join('\n'));
 }
 
 /** Messages about one call stay in order; calls do not wait for each other. */
@@ -268,7 +286,7 @@ async function notify(self: Session, request: ApprovalRequest, step?: LadderStep
   self.notifying += 1;
   try {
     const role = step?.role === undefined ? {} : { role: step.role };
-    const notified = await notifyApprover({ channel: self.facts.channel ?? '', request, kind, ...role });
+    const notified = await tell(request)({ channel: self.facts.channel ?? '', request, kind, ...role });
     for (const { type, reason } of notified.failed) failed(`${type} could not be told: ${reason}`);
   } catch (error) {
     failed(`Nobody could be told: ${String(error)}`);

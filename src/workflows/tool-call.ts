@@ -27,6 +27,7 @@ import type { SealedDecision } from '../protocol/approval.ts';
 import type { CallInput, ExecuteInput } from '../protocol/call.ts';
 import { type ErrorCode, callError } from '../protocol/errors.ts';
 import { isAmendment, isCallInput, isSealedDecision } from '../protocol/forms.ts';
+import { plainMarkdown } from '../protocol/markdown.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import type { Ask, CallError, Execution, Outcome, Plan, Prepared } from '../protocol/outcome.ts';
 import { HELD_BACKOFF, PREPARE_BACKOFF, backoffBefore } from './backoff.ts';
@@ -35,6 +36,7 @@ import { amendUpdate, approvalQuery, decisionSignal, sessionClosingSignal, settl
 
 /** One try inside preparation ends itself after a tool's `quickMs`; this bound is for a worker that hangs. */
 const { prepareCall } = proxyLocalActivities<Activities>({
+  summary: 'find the tool, check the arguments, judge',
   startToCloseTimeout: '10s',
   retry: { maximumAttempts: 1 },
 });
@@ -208,7 +210,7 @@ async function executeUnlessHeld(call: CallState, plan: Plan, leave?: Leave): Pr
     if (execution.status !== 'held') return execution;
     call.tries -= 1;
     if (Date.now() - since > LIMITS.heldMs) return { status: 'denied', error: execution.error };
-    call.note(`Held: ${execution.error.message}`);
+    call.note(`Held: ${plainMarkdown(execution.error.message)}`);
     await sleep(backoffBefore(next, HELD_BACKOFF), { summary: 'see whether the service has resumed' });
   }
 }

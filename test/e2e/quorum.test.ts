@@ -35,7 +35,7 @@ test('two distinct approvers have to agree', async () => {
   expect((await approvals.approve(call.id, { approver: 'ada' })).message).toContain('1 of 2');
   expect(await marks(service.log, 'begin two')).toBe(0);
   expect(await approvals.approve(call.id, { approver: 'bob' })).toMatchObject({ answer: 'accepted', message: 'The call goes on.' });
-  expect(await call.outcome()).toMatchObject({ status: 'completed' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approvers: ['ada', 'bob'] } });
   expect(await marks(service.log, 'begin two')).toBe(1);
 });
 

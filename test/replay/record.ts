@@ -60,6 +60,26 @@ async function calls({ countersign, log, workspace }: TestService, session: Sess
   await session.call('probe_repeat', { log, mark: 'backoff', ms: 5_000, slowFirst: true }, { callId: 'backoff' });
   await session.call('probe_repeat', { log, mark: 'timed-out', ms: 5_000 }, { callId: 'timed-out' });
 
+  const grants = countersign.grants(session.id);
+  const waits = await session.start('probe_elevated', { log, mark: 'released' }, { callId: 'released-by-grant' });
+  await waits.settled();
+  for (const mark of ['released', 'granted']) {
+    const exactly = { log: { exact: log }, mark: { exact: mark } };
+    await grants.add({ tool: 'probe_elevated', arguments: exactly, forMs: 3_600_000, by: 'ada', id: mark });
+  }
+  await waits.outcome();
+  await session.call('probe_elevated', { log, mark: 'granted' }, { callId: 'granted' });
+  await grants.revoke('granted');
+  await session.call('raed', {}, { callId: 'unknown-tool' });
+
+  const { control } = countersign;
+  await control.halt({ by: 'ada', reason: 'drill' });
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const held = await session.start('probe_once', { log, mark: 'held' }, { callId: 'held' });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await control.resume({ by: 'ada', reason: 'over' });
+  await held.outcome();
+
   const running = await session.start('probe_once', { log, mark: 'cancelled', ms: 30_000 }, { callId: 'cancelled-running' });
   await until(async () => (await marks(log, 'begin cancelled')) === 1);
   await running.cancel();
@@ -109,7 +129,7 @@ async function save(service: TestService, workflowId: string): Promise<void> {
 const dataDir = await mkdtemp(join(tmpdir(), 'countersign-record-'));
 const server = await startTemporal({ dataDir, database: 'memory', port: 0, ui: false });
 try {
-  const config = '{"approvals":{"timeout":"2s"}}';
+  const config = '{"approvals":{"timeout":"2s","ladder":[{"after":"500ms","remind":true}]}}';
   await using service = await startTestService({ address: server.address, taskQueue: 'countersign', config });
   const main = await service.countersign.openSession({ id: 'main', workspace: service.workspace });
   await calls(service, main);
@@ -118,7 +138,7 @@ try {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
   for await (const { workflowId, status } of service.countersign.temporal.workflow.list()) {
-    if (status.name !== 'RUNNING') await save(service, workflowId);
+    if (status.name !== 'RUNNING' && !workflowId.startsWith('explain/')) await save(service, workflowId);
   }
 } finally {
   await server.stop();

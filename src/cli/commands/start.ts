@@ -105,6 +105,8 @@ function readyLine({ address, namespace, uiUrl, from, config }: Service, proof: 
   };
 }
 
+const SAME_MS = 500;
+
 interface StopSignal {
   /** Resolves at the first Ctrl-C (or SIGTERM) after the service was up. */
   asked: Promise<undefined>;
@@ -115,9 +117,13 @@ interface StopSignal {
 function stopSignal(): StopSignal {
   const { promise: asked, resolve } = Promise.withResolvers<undefined>();
   let patience = 0;
+  let first = 0;
   const stop = (): void => {
+    // One Ctrl-C under `npm start` comes twice: from the terminal, and from npm.
+    if (first > 0 && Date.now() - first < SAME_MS) return;
     if (patience === 0) process.exit(STATUS.interrupted);
     patience -= 1;
+    first = Date.now();
     resolve(undefined);
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);

@@ -75,16 +75,20 @@ function hostWarning({ shell, approvals }: Config): string[] {
 }
 
 function nextLines({ firstCallError }: Ready): string[] {
-  if (firstCallError)
-    return [
-      '  countersign workspace add DIR                           trust a folder',
-      '  countersign session open --workspace DIR',
-    ];
-  return [
-    '  countersign call list                                   one more call, in the folder you are in',
-    `  countersign call shell '{"command":"echo hello"}'       in the sandbox`,
-    '  countersign pending                                     what waits for you',
-  ];
+  const lines = firstCallError
+    ? [
+        ['workspace add DIR', 'trust a folder'],
+        ['session open --workspace DIR', 'and work in it'],
+      ]
+    : [
+        ['call list', 'one more call, in the folder you are in'],
+        [`call shell '{"command":"echo hello"}'`, 'in the sandbox'],
+        ['pending', 'what waits for you'],
+      ];
+  return lines.map(([command, what]) => `  ${`${PROGRAM} ${command}`.padEnd(60)}${what}`);
 }
+
+/** As a person here types it: a clone is not installed. */
+const PROGRAM = import.meta.filename.endsWith('.ts') ? 'npx countersign' : 'countersign';
 
 const field = (name: string, text: string): string => `  ${paint('dim', name.padEnd(9))} ${text}`;

@@ -1,0 +1,13 @@
+/**
+ * Text from models and people in what the Temporal UI shows as Markdown: it appears as it is written, and is no link, no picture
+ * (the UI would fetch it) and no HTML. Escapes are CommonMark's, section 2.4.
+ */
+export const plainMarkdown = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
+    .replace(/[\\`*_[\]<>!|~&@]/g, '\\$&')
+    .replace(/:\/\//g, ':\\/\\/')
+    .replace(/\bwww\./gi, (www) => `${www.slice(0, -1)}\\.`);
+
+/** `2026-11-21 14:05 UTC`. */
+export const plainTime = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
