@@ -2,7 +2,7 @@
 import type { Excerpt } from '../../protocol/preview.ts';
 import { type Room, excerpt } from '../excerpt.ts';
 import { oneDirection } from './look-alikes.ts';
-import { exactText } from './safe-text.ts';
+import { charactersOf, exactText } from './safe-text.ts';
 
 export interface ForeignLines {
   head: string[];
@@ -14,8 +14,12 @@ export interface ForeignLines {
 /** What a character takes up when it is shown: its columns, counted high, because a line that a terminal wraps leaves its gutter. */
 export function columnsOf(text: string): number {
   let columns = 0;
-  // Past Latin, some fonts and terminals take two columns for a character.
-  for (const character of text) columns += (character.codePointAt(0) ?? 0) > 0x24f && !NARROW.test(character) ? 2 : 1;
+  // Past Latin, some fonts and terminals take two columns for a character; of an emoji, each part may be drawn for itself.
+  for (const [first = '', ...rest] of charactersOf(text).map((character) => Array.from(character))) {
+    const parts = 1 + rest.filter((part) => part !== '\u200d' && part !== '\ufe0f').length;
+    const narrow = parts === 1 && ((first.codePointAt(0) ?? 0) <= 0x24f || NARROW.test(first));
+    columns += narrow ? 1 : 2 * parts;
+  }
   return columns;
 }
 /** Signs of ours that stand in foreign lines. */
@@ -77,7 +81,7 @@ const add = (a: Excerpt['left'], b: Excerpt['left']): Excerpt['left'] =>
 export function wrapped(line: string, columns: number): string[] {
   const pieces: string[] = [];
   let [piece, width] = ['', 0];
-  for (const character of line) {
+  for (const character of charactersOf(line)) {
     const cost = columnsOf(character);
     if (width + cost > columns && piece !== '') {
       pieces.push(piece);

@@ -1,4 +1,5 @@
 /** What looks like something else: hosts in other letters, words of mixed scripts, text that runs from right to left. */
+import { EMOJI } from './safe-text.ts';
 
 /** A host that a call names, in the form in which it is connected to. */
 export interface HostView {
@@ -69,9 +70,11 @@ const MIXED = new RegExp(String.raw`(?:[a-z]\p{M}*${OTHER})|(?:${OTHER}\p{M}*[a-
 const FORMS =
   /[\uFF01-\uFF5E\u{1D400}-\u{1D7FF}\u2100-\u214F\u24B6-\u24E9\u{1F130}-\u{1F189}\u2024\u2044\u2215\u29F8\u02D0\uA789]/u;
 
+const EMOJIS = new RegExp(EMOJI, 'gu');
+
 export function sightMarks(text: string): SightMark[] {
   // Emoji are joined by characters that are hidden anywhere else.
-  const plain = text.replace(/\p{Extended_Pictographic}\uFE0F?(?:\u200D\p{Extended_Pictographic}\uFE0F?)*/gu, '');
+  const plain = text.replace(EMOJIS, '');
   return [
     ...(HIDDEN.test(plain) ? ['hidden' as const] : []),
     ...(MIXED.test(text) ? ['mixed_scripts' as const] : []),

@@ -3,8 +3,8 @@
  * in another order, is shown by its number. An approver must see what runs (cf. Unicode TR 36 and "Trojan Source", CVE-2021-42574).
  */
 
-/** Emoji with their joiners stay whole; in any other place joiners and variation selectors are marked. */
-const EMOJI = String.raw`\p{Extended_Pictographic}\uFE0F?(?:\u200D\p{Extended_Pictographic}\uFE0F?)*`;
+/** Emoji with up to five joiners stay whole; in any other place joiners and variation selectors are marked. */
+export const EMOJI = String.raw`\p{Extended_Pictographic}\uFE0F?(?:\u200D\p{Extended_Pictographic}\uFE0F?){0,5}`;
 const HIDDEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]`;
 /** Blanks that pass for the plain one and mean something else to a shell; the braille pattern without dots is one to the eye. */
 const BLANKS = String.raw`(?! )\p{Zs}|\u2800`;
@@ -27,6 +27,11 @@ const shown = (text: string): string =>
   text.replace(PATTERN, (found, emoji: string | undefined) =>
     emoji !== undefined || found === '\n' || found === '\t' ? found : mark(found),
   );
+
+const PIECE = new RegExp(`${EMOJI}|[^]`, 'gu');
+
+/** The text's characters, with what is joined into one emoji as one. */
+export const charactersOf = (text: string): string[] => text.match(PIECE) ?? [];
 
 /** {@link safeText} on one line: line breaks become `⏎`. */
 export const safeLine = (text: string): string =>

@@ -167,7 +167,7 @@ test('any text stays behind the gutter of a terminal', () => {
       for (const view of views(text))
         expect(terminalFaults(toTerminal(view, { width: 120, color: false }), 120)).toEqual([]);
     }),
-    { numRuns: 150 },
+    { numRuns: 300 },
   );
 });
 
@@ -176,7 +176,7 @@ test('any text stays in the code of Markdown', () => {
     fc.property(anyText, (text) => {
       for (const view of views(text)) expect(markdownFaults(toMarkdown(view))).toEqual([]);
     }),
-    { numRuns: 150 },
+    { numRuns: 300 },
   );
 });
 
@@ -191,7 +191,7 @@ test('colours are the only escapes, and change no line', () => {
         toTerminal(view, { width: 80, color: false }),
       );
     }),
-    { numRuns: 50 },
+    { numRuns: 100 },
   );
 });
 
@@ -203,7 +203,7 @@ test('no line is longer than a narrow terminal is wide', () => {
         expect(lines.filter((line) => /[│┆]/.test(line) && Array.from(line).length > width)).toEqual([]);
       }
     }),
-    { numRuns: 50 },
+    { numRuns: 100 },
   );
 });
 

@@ -20,6 +20,7 @@ describe('text from a model on a terminal', () => {
     ['blanks that are none to a shell', 'rm\u00a0-rf\u3000\u2800x', 'rm⟨U+00A0⟩-rf⟨U+3000⟩⟨U+2800⟩x'],
     ['heaps of marks', `a${'\u0301'.repeat(6)}`, `a${'\u0301'.repeat(4)}⟨U+0301⟩⟨U+0301⟩`],
     ['a mark that was written and not made', '⟨U+000A⟩', '⟨U+27E8⟩U+000A⟩'],
+    ['joiners without end', '👩\u200d'.repeat(7), '👩‍👩‍👩‍👩‍👩‍👩⟨U+200D⟩👩⟨U+200D⟩'],
     ['unassigned characters', 'a\u0378b', 'a⟨U+0378⟩b'],
   ])('shows %s', (_, text, shown) => expect(safeText(text)).toBe(shown));
 

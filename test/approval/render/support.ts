@@ -105,6 +105,7 @@ export const HOSTILE: readonly (readonly [string, string])[] = [
   ['heaps of marks', `a${'\u0301'.repeat(500)}`],
   ['our marks', '⟨U+202E⟩ ⏎ ⇥'],
   ['look-alike hosts', 'https://\u0430pple.com/ https://paypal.com@evil.example/'],
+  ['emoji joined without end', '👩\u200d'.repeat(5_000)],
   ['one huge line', 'x'.repeat(100_000)],
   ['a huge line of wide characters', '漢'.repeat(50_000)],
   ['1 MB of line breaks', '\n'.repeat(1_000_000)],
