@@ -32,6 +32,7 @@ const COMMANDS: Record<string, Entry> = {
   deny: { summary: 'refuse a waiting call', load: () => import('./commands/deny.ts') },
   grant: { summary: 'remembered approvals: add, list, revoke', load: () => import('./commands/grant.ts') },
   approver: { summary: 'keys that decisions are signed with', load: () => import('./commands/approver.ts') },
+  inbox: { summary: 'a live screen of what waits: look, approve, deny', load: () => import('./commands/inbox.ts') },
   halt: { summary: 'emergency stop: nothing new runs', load: () => import('./commands/halt.ts') },
   resume: { summary: 'let calls run again after a halt', load: () => import('./commands/resume.ts') },
   policy: { summary: 'test rules by cases, or on the calls of the last days', load: () => import('./commands/policy.ts') },

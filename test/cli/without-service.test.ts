@@ -25,6 +25,7 @@ describe('help', () => {
       'approve',
       'deny',
       'approver',
+      'inbox',
       'halt',
       'resume',
       'policy',

@@ -10,6 +10,11 @@ export interface Signing {
   sign?: boolean;
 }
 
+export interface Decider {
+  approver: string;
+  signer?: Signer;
+}
+
 export const signing = (command: Command): Command =>
   command
     .option('--as <name>', 'the approver who decides (default: your name on this machine)')
@@ -17,9 +22,9 @@ export const signing = (command: Command): Command =>
 
 /**
  * The named approver's signer, the one of the user's name, or that of the only key there is; where there is none, the name alone.
- * Throws `invalid_usage` where a key is there and can't be used.
+ * Throws `invalid_usage` where a key is there and can't be used. `ask` asks for a passphrase; on the terminal where it is not given.
  */
-export async function deciderOf({ as, sign = true }: Signing): Promise<{ approver: string; signer?: Signer }> {
+export async function deciderOf({ as, sign = true }: Signing, ask?: (question: string) => Promise<string>): Promise<Decider> {
   const own = as ?? userInfo().username;
   if (!sign) return { approver: own };
   const [{ approversFolder, listKeys, openSigner }, { configDir }] = await Promise.all([
@@ -34,7 +39,7 @@ export async function deciderOf({ as, sign = true }: Signing): Promise<{ approve
     throw new CountersignError('invalid_usage', `There are keys of ${names}: say who decides, with --as NAME, or --no-sign.`);
   }
   if (!key) return { approver: own };
-  const { askPassphrase } = await import('../io/passphrase.ts');
-  const signer = await openSigner(folder, key.name, () => askPassphrase(`Passphrase of ${key.name}: `));
+  const question = ask ?? (await import('../io/passphrase.ts')).askPassphrase;
+  const signer = await openSigner(folder, key.name, () => question(`Passphrase of ${key.name}: `));
   return { approver: key.name, signer };
 }

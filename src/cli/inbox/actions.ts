@@ -1,0 +1,102 @@
+/** What the inbox asks of the service. */
+import type { DecisionAnswer, OpenRequest, WaitingCall } from '../../client/index.ts';
+import { previewOf } from '../../approval/preview.ts';
+import type { Halt } from '../../protocol/control.ts';
+import type { GrantPattern } from '../../protocol/grant.ts';
+import { isSessionId } from '../../protocol/ids.ts';
+import type { JsonObject } from '../../protocol/json.ts';
+import { SEARCH_ATTRIBUTE } from '../../protocol/names.ts';
+import type { Preview } from '../../protocol/preview.ts';
+import type { Decider } from '../calls/decider.ts';
+import { findSession } from '../sessions/find-session.ts';
+import type { AnyCountersign } from '../service/with-service.ts';
+import type { Description, Row, Shown } from './state.ts';
+
+export interface Actions {
+  list(): Promise<{ rows: Row[]; halted?: Halt }>;
+  describe(row: Row): Promise<Description>;
+  open(id: string): Promise<Shown>;
+  approve(shown: Shown, args: JsonObject | undefined): Promise<DecisionAnswer>;
+  deny(shown: Shown, reason: string): Promise<DecisionAnswer>;
+  /** Lets calls exactly like this one run in its session without asking; until when. Absent where the service takes no grants. */
+  grant?(shown: Shown, forMs: number): Promise<number>;
+}
+
+/** @param decider who decides, asked anew for each decision: a key may have a passphrase */
+export function actionsOf(countersign: AnyCountersign, decider: () => Promise<Decider>): Actions {
+  const { approvals, control, temporal } = countersign;
+  const routes = new Map<string, string[]>();
+  return {
+    async list() {
+      const [calls, halted] = await Promise.all([approvals.pending(), control.halted()]);
+      const rows = calls.flatMap(rowOf);
+      routes.clear();
+      for (const { id, route } of rows) routes.set(id, route);
+      return { rows, ...(halted && { halted }) };
+    },
+    async describe({ id }) {
+      const description = await temporal.workflow.getHandle(id).describe();
+      const summary = await description.staticSummary();
+      const agent = description.searchAttributes[SEARCH_ATTRIBUTE.agent]?.[0];
+      return { ...(typeof summary === 'string' && { summary }), ...(agent !== undefined && { agent: String(agent) }) };
+    },
+    async open(id) {
+      const open = await approvals.show(id);
+      const preview = await previewHere(open);
+      return { open, route: routes.get(id) ?? [open.request.session], ...(preview && { preview }) };
+    },
+    approve: async ({ open }, args) =>
+      approvals.approve(open, { ...(args && { arguments: args }), ...(await decider()) }),
+    deny: async ({ open }, reason) => approvals.deny(open, { reason, ...(await decider()) }),
+    async grant({ open }, forMs) {
+      const { tool, session } = open.request;
+      const patterns = Object.entries(open.arguments).map(([name, value]): [string, GrantPattern] => [
+        name,
+        { exact: value },
+      ]);
+      const [{ facts }, { approver, signer }] = [await findSession(countersign, session), await decider()];
+      const { expiresAt } = await countersign.grants(facts.main).add({
+        tool,
+        arguments: Object.fromEntries(patterns),
+        scope: { session },
+        forMs,
+        by: approver,
+        ...(signer && { signer }),
+      });
+      return expiresAt;
+    },
+  };
+}
+
+/** Listings are written by whoever runs calls in the namespace; what has another form is left out. */
+function rowOf({ id, code, waiting }: WaitingCall): Row[] {
+  if (waiting.for !== 'approval' || code === undefined) return [];
+  const { digest, tier, expiresAt, session } = waiting.request;
+  const route = Array.isArray(waiting.route) && waiting.route.every(isSessionId) ? waiting.route : [session];
+  return [
+    {
+      id,
+      code,
+      digest,
+      tool: String(waiting.tool),
+      tier: String(tier),
+      route,
+      since: Number(waiting.since),
+      expiresAt: Number(expiresAt),
+    },
+  ];
+}
+
+/**
+ * Made here, of the arguments that are shown. What a file held is not known here: for that, a preview that came along is taken, as
+ * far as it speaks of the same file.
+ */
+async function previewHere({ request, arguments: args, ...rest }: OpenRequest): Promise<Preview | undefined> {
+  const sent = (rest as { preview?: Preview }).preview;
+  const made = await previewOf(request.tool, args, {
+    readText: () => Promise.reject(new Error('not on this machine')),
+    backend: sent?.kind === 'command' && sent.where !== 'sandbox' ? 'host' : 'sandbox',
+  });
+  if (made?.kind !== 'diff') return made;
+  return sent?.kind === 'diff' && sent.path === made.path ? sent : undefined;
+}
