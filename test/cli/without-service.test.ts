@@ -24,6 +24,7 @@ describe('help', () => {
       'show',
       'approve',
       'deny',
+      'grant',
       'approver',
       'inbox',
       'halt',

@@ -4,6 +4,7 @@
  */
 import { columnsOf, wrapped } from '../../approval/render/foreign.ts';
 import { safeLine } from '../../approval/render/safe-text.ts';
+import { isSessionId } from '../../protocol/ids.ts';
 import { span } from '../render/time.ts';
 import { documentHeight, documentLines } from './document.ts';
 import {
@@ -150,10 +151,10 @@ function rowLines(row: Row, state: State, now: number, paint: Paint, chosen: boo
   const times = `waits ${seconds(now - row.since)} · ${left > 0 ? `${seconds(left)} left` : 'expired'}`;
   const indent = ' '.repeat(head.length);
   const facts = `${foreign(row.tier, 10)} · ${times} · `;
-  // Agent and sessions are ids by their form, but who wrote the listing is not known.
+  // The rest are ids by their form; an agent's name that is none stands on the request's own page.
   const who = foreign(
-    `${agent === undefined ? '' : `${agent} · `}${row.route.join(' → ')}`,
-    columns - indent.length - facts.length - 1,
+    `${agent === undefined || !isSessionId(agent) ? '' : `${agent} · `}${row.route.join(' → ')}`,
+    columns - indent.length - facts.length,
   );
   return [
     `${paint(chosen ? 'ask' : 'plain', head)}${paint('bold', tool)}  ${summary === undefined ? '' : `${paint('dim', '│')} ${foreign(withoutTool(summary, row.tool), room)}`}`,

@@ -21,6 +21,7 @@ import {
   type RequestPage,
   type Row,
   type Shown,
+  type Size,
   type State,
   type Step,
   GONE,
@@ -41,7 +42,7 @@ export function step(state: State, event: Event): Step {
     case 'key':
       return onKey(state, event.key);
     case 'resized':
-      return [scrolledTo({ ...state, size: event.size }, 0, 'by'), { do: 'repaint' }];
+      return [resized(state, event.size), { do: 'repaint' }];
     case 'listed':
       return [listed(state, event.rows, event.halted)];
     case 'unlisted':
@@ -267,6 +268,12 @@ function scrolledTo(state: State, lines: number, how: 'by' | 'to'): State {
   const wanted = how === 'to' ? lines : page.scroll + lines;
   const scroll = Math.min(last, Math.max(0, wanted));
   return { ...state, page: { ...page, scroll, seen: Math.max(page.seen, scroll + bodyHeight(size)) } };
+}
+
+/** Lines are others at another width: what was read of them before does not count. */
+function resized(state: State, size: Size): State {
+  const { page } = state;
+  return scrolledTo({ ...state, size, ...(page.at === 'request' && { page: { ...page, seen: 0 } }) }, 0, 'by');
 }
 
 /** A request from its first line. */

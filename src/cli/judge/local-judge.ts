@@ -48,8 +48,10 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
   const surroundings = await lookAround(settings, protectedPaths);
   const catalogue = createCatalogue();
   const judging: Judging = { catalogue, settings, surroundings };
-  const judged = (facts: JudgedSession, call: { tool: string; arguments: JsonObject }): Promise<Judged> =>
-    judgeCall(judging, { facts, state: 'open', above: [] }, call);
+  const judged = (
+    { above = [], ...facts }: JudgedSession,
+    call: { tool: string; arguments: JsonObject },
+  ): Promise<Judged> => judgeCall(judging, { facts, state: 'open', above: [...above] }, call);
   return {
     judge: judged,
     change: async ({ tool, arguments: args, ...recorded }) => {

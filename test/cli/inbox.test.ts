@@ -1,0 +1,210 @@
+/** The inbox in a terminal of its own, against a real service. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ROOT } from '../support/processes.ts';
+import { type RunningService, makePlace, startedService } from './cli.fixture.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const MAIN = join(ROOT, 'src', 'cli', 'main.ts');
+
+/** From util-linux, which every Debian has; it makes a pseudo-terminal. */
+const hasScript = ((): boolean => {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
+  } catch {
+    return false;
+  }
+})();
+
+describe('without a terminal', () => {
+  it.each([[['inbox']], [['inbox', '--json']]])('%j is refused with status 2, and says what to use', async (args) => {
+    const place = await makePlace();
+    const { status, stdout, stderr } = await place.cli(args);
+    await place.remove();
+    expect(status).toBe(2);
+    expect(stdout + stderr).toContain('countersign pending');
+  });
+});
+
+describe.skipIf(!hasScript)('on a terminal', () => {
+  let service: RunningService;
+  let files = 0;
+  beforeAll(async () => {
+    service = await startedService();
+  });
+  afterAll(async () => {
+    await service.stop();
+    await service.remove();
+  });
+
+  /** A call that asks for the deletion of a file outside of the workspace. */
+  async function ask(callId: string): Promise<string> {
+    const file = join(service.workspace, '..', `outside-${(files += 1)}`);
+    await writeFile(file, 'x');
+    await service.cli(['call', 'delete', JSON.stringify({ path: file }), '--call-id', callId, '--no-wait']);
+    return file;
+  }
+
+  const status = async (callId: string): Promise<unknown> => {
+    const id = (await service.cli(['session', 'list', '--json'])).lines()[0]?.['id'];
+    const entries = (await service.cli(['audit', `call/${String(id)}/${callId}`, '--json'])).json()[
+      'entries'
+    ] as Record<string, unknown>[];
+    return entries.find(({ what }) => what === 'ended')?.['status'] ?? 'open';
+  };
+
+  it('approves, denies and edits what is looked at, and leaves the terminal as it was', async () => {
+    const kept = await ask('kept');
+    const editor = join(service.workspace, '..', 'editor.sh');
+    const instead = await ask('instead');
+    await writeFile(editor, `#!/bin/sh\necho '{"path":"${instead}"}' > "$1"\n`);
+    await chmod(editor, 0o755);
+    await using terminal = openTerminal(service, { EDITOR: editor });
+    await terminal.shows('2 requests wait');
+    terminal.type('\r');
+    await terminal.shows('What it would do: delete this, for good');
+    // A request that comes meanwhile moves the list, and nothing else.
+    const later = await ask('later');
+    expect(terminal.screen()).toContain(`"${instead}"`);
+    terminal.type('n');
+    await terminal.shows(', because:');
+    terminal.type('\u001b[200~not\nthis\u001b[201~ one');
+    await terminal.shows('because: not this one');
+    terminal.type('\r');
+    await terminal.shows('accepted │ The call ends as denied.');
+    expect(await status('instead')).toBe('denied');
+    expect([existsSync(instead), existsSync(kept), existsSync(later)]).toEqual([true, true, true]);
+
+    await terminal.shows('2 requests wait');
+    terminal.type('\u001b[F\r');
+    await terminal.shows(`"${kept}"`);
+    terminal.type('y');
+    await terminal.shows('exactly as shown?');
+    terminal.type('\r');
+    await terminal.shows('accepted │ The call goes on.');
+    await expect.poll(() => existsSync(kept)).toBe(false);
+    expect(existsSync(later)).toBe(true);
+
+    await terminal.shows('1 request waits');
+    terminal.type('\r');
+    await terminal.shows(`"${later}"`);
+    terminal.type('e');
+    await terminal.shows('Changed. y approves it with your arguments');
+    terminal.type('y');
+    await terminal.shows('with your arguments in place of its own?');
+    terminal.type('\r');
+    await terminal.shows('accepted │ The call goes on.');
+    await expect.poll(() => existsSync(instead)).toBe(false);
+    expect(existsSync(later)).toBe(true);
+
+    await terminal.shows('Nothing waits for you.');
+    terminal.type('q');
+    expect(await terminal.ended()).toBe(0);
+    expectRestored(terminal.output());
+  });
+
+  it.each([
+    ['Ctrl-C', (terminal: Pty) => terminal.type('\u0003'), 130],
+    ['SIGTERM', (terminal: Pty) => process.kill(terminal.pid(), 'SIGTERM'), 143],
+    ['SIGHUP', (terminal: Pty) => process.kill(terminal.pid(), 'SIGHUP'), 129],
+    ['SIGINT', (terminal: Pty) => process.kill(terminal.pid(), 'SIGINT'), 130],
+    // The preloaded module throws where nobody catches.
+    ['a crash', (terminal: Pty) => process.kill(terminal.pid(), 'SIGUSR2'), 70],
+  ])('leaves it so after %s, too', async (name, end, expected) => {
+    const crash = join(service.workspace, 'crash.mjs');
+    await writeFile(crash, "process.on('SIGUSR2', () => { throw new Error('boom'); });");
+    await using terminal = openTerminal(service, { NODE_OPTIONS: `--import=${crash}` });
+    await terminal.shows('Countersign inbox');
+    await terminal.shows('q quit');
+    end(terminal);
+    expect(await terminal.ended()).toBe(expected);
+    expectRestored(terminal.output());
+    if (name === 'a crash') expect(terminal.output().split('\u001b[?1049l')[1]).toContain('internal: boom');
+  });
+});
+
+/** Cooked, with echo, wrapping, a cursor and no marks around pastes, back on the main screen. */
+// oxlint-disable no-control-regex
+function expectRestored(output: string): void {
+  const modes = [...output.matchAll(/\u001b\[\?(\d+)([hl])/g)].map(([, mode, set]) => `${mode}${set}`);
+  const last = (mode: string): string | undefined => modes.findLast((one) => one.slice(0, -1) === mode);
+  expect(['1049', '25', '7', '2004'].map(last)).toEqual(['1049l', '25h', '7h', '2004l']);
+  const after = output.slice(output.lastIndexOf('\u001b[?1049l'));
+  expect(after).toMatch(/(?<!-)\bicanon\b/);
+  expect(after).toMatch(/(?<!-)\becho\b/);
+}
+
+interface Pty extends AsyncDisposable {
+  type(keys: string): void;
+  /** What stands on the screen, one line a row. */
+  screen(): string;
+  shows(text: string): Promise<void>;
+  /** Everything that was written, as it came. */
+  output(): string;
+  /** Of the inbox. */
+  pid(): number;
+  /** Its exit status. */
+  ended(): Promise<number>;
+}
+
+function openTerminal({ workspace, env }: RunningService, more: NodeJS.ProcessEnv): Pty {
+  const inbox = `sh -c 'echo pid=$$.; exec "$NODE" "$MAIN" inbox'`;
+  const child: ChildProcess = spawn(
+    'script',
+    ['-qfec', `stty rows 30 cols 100; ${inbox}; echo "status=$?."; NODE_OPTIONS= stty -a`, '/dev/null'],
+    {
+      cwd: workspace,
+      env: {
+        ...process.env,
+        VISUAL: '',
+        ...env,
+        ...more,
+        NODE: process.execPath,
+        MAIN,
+        TERM: 'xterm',
+        SHELL: '/bin/sh',
+      },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
+  let written = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (written += chunk));
+  child.stdin?.on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const found = (pattern: RegExp): number => Number(pattern.exec(written)?.[1] ?? Number.NaN);
+  return {
+    type: (keys) => void child.stdin?.write(keys),
+    screen: () => screenOf(written),
+    output: () => written,
+    pid: () => found(/pid=(\d+)\./),
+    shows: async (text) =>
+      void (await expect.poll(() => screenOf(written), { timeout: 20_000, interval: 50 }).toContain(text)),
+    ended: async () => {
+      await expect.poll(() => found(/status=(\d+)\./), { timeout: 20_000 }).not.toBeNaN();
+      child.stdin?.end();
+      await closed;
+      return found(/status=(\d+)\./);
+    },
+    async [Symbol.asyncDispose]() {
+      child.stdin?.end();
+      child.kill('SIGHUP');
+      await closed;
+    },
+  };
+}
+
+/** As a terminal would show it: the inbox places each row by its number. */
+function screenOf(written: string): string {
+  const rows: string[] = [];
+  const from = Math.max(0, written.lastIndexOf('\u001b[2J'));
+  for (const part of written.slice(from).split(/(?=\u001b\[\d+;1H)/)) {
+    const [, row, text = ''] = /^\u001b\[(\d+);1H([^]*)/.exec(part) ?? [];
+    if (row !== undefined) rows[Number(row) - 1] = stripVTControlCharacters(text);
+  }
+  return Array.from(rows, (row) => row ?? '').join('\n');
+}
