@@ -83,7 +83,7 @@ async function viewOf(
       );
       return undefined;
     }
-    return describeRequest(details, { ...previewIn(details), route: request.route, now });
+    return describeRequest(details, { ...(details.preview && { preview: details.preview }), route: request.route, now });
   } catch {
     // It ended in the meantime, or its worker is busy: people are told its name.
     return undefined;
@@ -108,9 +108,6 @@ function isOfRequest(details: ApprovalDetails, request: ApprovalRequest): boolea
   };
   return approvalDigest(content) === request.digest;
 }
-
-const previewIn = (details: ApprovalDetails): Pick<Parameters<typeof describeRequest>[1], 'preview'> =>
-  'preview' in details && details.preview ? { preview: details.preview as NonNullable<RequestView['preview']> } : {};
 
 function linkOf({ client, uiUrl }: Dependencies, request: ApprovalRequest): string | undefined {
   if (uiUrl === undefined) return undefined;

@@ -2,6 +2,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { type Asked, hasEnded, mayDecide } from '../approval/approvers.ts';
 import { approvalDigest } from '../approval/digest.ts';
+import { redact } from '../approval/redact.ts';
 import { requiredFor } from '../approval/quorum.ts';
 import type { PrepareInput } from '../protocol/call.ts';
 import { isCountersignError } from '../protocol/errors.ts';
@@ -14,6 +15,7 @@ import type { Dependencies } from './dependencies.ts';
 import { toCallError } from './failure.ts';
 import { coveringGrant } from './grants.ts';
 import { type Judged, denial, judgeCall } from './judge-call.ts';
+import { previewCall, requestMarkdown } from './preview.ts';
 import { runTool } from './run-tool.ts';
 import type { KnownSession } from './session-reader.ts';
 
@@ -78,6 +80,8 @@ const WAIT_MS = 30 * 86_400_000;
 
 /** Who may decide is told to the waiting call's page and listings, so not without end. */
 const NAMES_SHOWN = 50;
+/** Characters of the line that listings show. */
+const SUMMARY_LENGTH = 200;
 
 async function ask(
   dependencies: Dependencies,
@@ -102,14 +106,18 @@ async function ask(
   };
   const asked: Asked = { tool, tier: judgement.tier, agent: facts.agent, ...(groups && { groups }) };
   const able = approvals.approvers.filter((approver) => mayDecide(approver, asked) && !hasEnded(approver, requestedAt));
-  return {
+  const preview = await previewCall(dependencies, known, callId, judged, cancellationSignal());
+  const whole = {
     digest: approvalDigest({ session, callId, tool: tool.name, ...content }),
     ...content,
     required: requiredFor(approvals, asked),
     approvers: able.slice(0, NAMES_SHOWN).map(({ name }) => name),
     ladder: approvals.ladder,
     route: [facts.id, ...known.above.map(({ id }) => id)],
+    ...(preview && { preview }),
+    summary: redact(tool.summary(judged.arguments)).slice(0, SUMMARY_LENGTH),
   };
+  return { ...whole, markdown: requestMarkdown({ session, callId, runId }, tool.name, whole, judgement) };
 }
 
 /** The outcome of a quick read, or undefined where it is none, may not start now, or took too long: it then runs as an ordinary activity. */

@@ -1,6 +1,8 @@
 /** Requests for approval, decisions on them, and the answers to decisions. */
 import type { Grant } from './grant.ts';
-import { isCallId, isSessionId } from './ids.ts';
+import type { Ask, Judgement } from './outcome.ts';
+import type { Preview } from './preview.ts';
+import { type CallName, isCallId, isSessionId } from './ids.ts';
 import { type JsonObject, isJsonObject } from './json.ts';
 import type { Tier } from './tool.ts';
 
@@ -141,6 +143,38 @@ export interface ApprovalDetails {
   required: number;
   /** Names of those who may decide, the first 50; empty where anybody may. */
   approvers: string[];
+  /** Ids of the sessions from the call's own up to main. */
+  route: string[];
+  /** What the call would do, as found when it asked; advice, the digest does not cover it. */
+  preview?: Preview;
+}
+
+/** The request and what its approver should know, of an attempt that policy asks about: pure, for call and activity alike. */
+export function approvalDetails(name: CallName, tool: string, { ask, judgement }: AskedFor): ApprovalDetails {
+  const { digest, runId, requestedAt, expiresAt, bound, preview } = ask;
+  const { tier, tierReasons, rule, reason } = judgement;
+  return {
+    request: { ...name, runId, tool, digest, tier, requestedAt, expiresAt, route: [] },
+    arguments: ask.arguments,
+    workspace: ask.workspace,
+    agent: ask.agent,
+    fingerprint: ask.fingerprint,
+    tier,
+    tierReasons,
+    rule,
+    reason,
+    requestedAt,
+    ...(bound && { bound }),
+    required: ask.required,
+    approvers: ask.approvers,
+    route: ask.route,
+    ...(preview && { preview }),
+  };
+}
+
+interface AskedFor {
+  ask: Ask;
+  judgement: Judgement;
 }
 
 /** What a shell command would run, found out when it was asked for and again when it runs. */

@@ -12,7 +12,7 @@ export interface CallInput {
 
 /** What a call waits for, as its memo says it to listings ({@link CALL_MEMO}). */
 export type Waiting =
-  | { for: 'approval'; since: number; tool: string; request: ApprovalRequest; route: string[] }
+  | { for: 'approval'; since: number; tool: string; request: ApprovalRequest; route: string[]; summary: string }
   | { for: 'correction'; since: number; until: number; tool: string; attempt: number; error: CallError };
 
 export const CALL_MEMO = 'countersignWaiting';

@@ -1,5 +1,6 @@
 /** How calls are judged and how they end. */
 import type { BoundCommand, LadderStep } from './approval.ts';
+import type { Preview } from './preview.ts';
 import type { StandingGrant } from './grant.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { ErrorCode, ErrorKind } from './errors.ts';
@@ -163,6 +164,11 @@ export interface Ask {
   ladder: LadderStep[];
   /** Ids of the sessions from the call's own up to main. */
   route: string[];
+  preview?: Preview;
+  /** One line that names the call. */
+  summary: string;
+  /** The request as Markdown, for the call's page in the Temporal UI. */
+  markdown: string;
 }
 
 /** How one execution ended, as the activity reports it. */

@@ -138,6 +138,7 @@ async function openWorker(
     protectedPaths: [state, configDir(), ...(settings.current().path === undefined ? [] : [settings.current().path as string])],
     stateDir: state,
     ...(tools && { tools }),
+    ...(server.uiUrl !== undefined && { uiUrl: server.uiUrl }),
     log,
   });
 }

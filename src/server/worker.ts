@@ -32,6 +32,8 @@ export interface WorkerOptions {
   /** Workflows kept in memory; others are replayed when they go on. */
   maxCachedWorkflows?: number;
   log: Logger;
+  /** Of the Temporal UI, for links in what people are told. */
+  uiUrl?: string;
 }
 
 /** A worker with its client; give it to `Countersign.connect({ worker })` to start calls eagerly. */
@@ -74,6 +76,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
     stateDir: options.stateDir,
     protectedPaths: options.protectedPaths,
     log,
+    ...(options.uiUrl !== undefined && { uiUrl: options.uiUrl }),
   });
   const worker = await Worker.create({
     connection,

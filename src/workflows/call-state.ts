@@ -10,8 +10,8 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ApprovalDetails, ApprovalRequest, LadderStep, SealedDecision } from '../protocol/approval.ts';
-import { shortCode } from '../protocol/approval.ts';
+import type { ApprovalDetails, LadderStep, SealedDecision } from '../protocol/approval.ts';
+import { approvalDetails } from '../protocol/approval.ts';
 import {
   type AmendAnswer,
   type Amendment,
@@ -24,7 +24,7 @@ import { type CallName, parseCallWorkflowId, sessionWorkflowId } from '../protoc
 import type { StandingGrant } from '../protocol/grant.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { LIMITS } from '../protocol/limits.ts';
-import { plainMarkdown, plainTime } from '../protocol/markdown.ts';
+import { plainMarkdown } from '../protocol/markdown.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import type { ApprovalRecord, CallError, Outcome, OutcomeStatus, Prepared } from '../protocol/outcome.ts';
 import { escalateSignal, notifySignal, requestApprovalSignal, withdrawApprovalSignal } from './messages.ts';
@@ -47,7 +47,7 @@ export class CallState {
   #waiting: Waiting | undefined;
   #seq = 0;
   #amended: JsonObject | undefined;
-  #asked: { prepared: Asked; request: ApprovalRequest; since: number } | undefined;
+  #asked: ApprovalDetails | undefined;
   #outcome: Outcome | undefined;
   #waited = false;
 
@@ -93,23 +93,7 @@ export class CallState {
 
   approvalDetails(): ApprovalDetails | null {
     if (this.#waiting?.for !== 'approval' || !this.#asked) return null;
-    const { prepared, request } = this.#asked;
-    const { ask, judgement } = prepared;
-    return {
-      request,
-      arguments: ask.arguments,
-      workspace: ask.workspace,
-      agent: ask.agent,
-      fingerprint: ask.fingerprint,
-      tier: judgement.tier,
-      tierReasons: judgement.tierReasons ?? [],
-      rule: judgement.rule,
-      reason: judgement.reason,
-      requestedAt: ask.requestedAt,
-      ...(ask.bound && { bound: ask.bound }),
-      required: ask.required,
-      approvers: ask.approvers,
-    };
+    return this.#asked;
   }
 
   // ── waiting ───────────────────────────────────────────────────────────────
@@ -140,21 +124,12 @@ export class CallState {
   async requestApproval(prepared: Asked): Promise<boolean> {
     const name = this.#name;
     if (!name) return false;
-    const { ask, judgement } = prepared;
-    const since = Date.now();
-    const request: ApprovalRequest = {
-      ...name,
-      runId: ask.runId,
-      tool: this.tool,
-      digest: ask.digest,
-      tier: judgement.tier,
-      requestedAt: ask.requestedAt,
-      expiresAt: ask.expiresAt,
-      route: [],
-    };
-    this.#asked = { prepared, request, since };
-    this.#wait({ for: 'approval', since, tool: this.tool, request, route: ask.route });
-    this.note(approvalNote(request, judgement.reason));
+    const details = approvalDetails(name, this.tool, prepared);
+    const { request, route } = details;
+    this.#asked = details;
+    const { summary, markdown } = prepared.ask;
+    this.#wait({ for: 'approval', since: Date.now(), tool: this.tool, request, route, summary });
+    this.note(markdown);
     return signalIfThere(this.#session(name), requestApprovalSignal, request);
   }
 
@@ -244,16 +219,4 @@ export class CallState {
       ...(decision.override && { override: true as const }),
     };
   }
-}
-
-function approvalNote(request: ApprovalRequest, reason: string): string {
-  const code = shortCode(request.digest);
-  const call = `call/${request.session}/${request.callId}`;
-  return [
-    `**Waits for approval** \`${code}\` until ${plainTime(request.expiresAt)}: ${plainMarkdown(reason)}`,
-    '',
-    `    countersign show '${call}'`,
-    `    countersign approve '${code}'`,
-    `    countersign deny '${code}' --reason '…'`,
-  ].join('\n');
 }

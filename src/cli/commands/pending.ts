@@ -8,8 +8,7 @@ import { safeLine } from '../../approval/render/safe-text.ts';
 import { haltedWarning } from '../render/halted.ts';
 import { table } from '../render/table.ts';
 import { span } from '../render/time.ts';
-import { routesBy } from '../sessions/routes.ts';
-import { type AnyCountersign, withService } from '../service/with-service.ts';
+import { withService } from '../service/with-service.ts';
 
 interface Options extends Common {
   all?: boolean;
@@ -28,9 +27,6 @@ export function command(ended: Ended): Command {
   return onAction(pending, ended, run);
 }
 
-/** Descriptions that are asked for at a time. */
-const AT_ONCE = 50;
-
 async function run({ all = false, session, json }: Options): Promise<void> {
   await withService(async (countersign) => {
     const [calls, halt] = await Promise.all([
@@ -42,13 +38,7 @@ async function run({ all = false, session, json }: Options): Promise<void> {
       if (!json) note('Nothing waits.');
       return;
     }
-    const routeOf = routesBy(await countersign.sessions({ all: true }));
-    const rows: WaitingLine[] = [];
-    for (let i = 0; i < calls.length; i += AT_ONCE) {
-      rows.push(
-        ...(await Promise.all(calls.slice(i, i + AT_ONCE).map((call) => describe(countersign, call, routeOf)))),
-      );
-    }
+    const rows = calls.map(describe);
     if (json) rows.forEach(printJson);
     else printTable(rows);
   });
@@ -66,30 +56,16 @@ interface WaitingLine extends Omit<WaitingCall, 'waiting'> {
   error?: object;
 }
 
-async function describe(
-  countersign: AnyCountersign,
-  call: WaitingCall,
-  routeOf: (session: string) => string[],
-): Promise<WaitingLine> {
+function describe(call: WaitingCall): WaitingLine {
   const { waiting, ...name } = call;
-  const summary = await countersign.temporal.workflow
-    .getHandle(call.id)
-    .describe()
-    .then((description) => description.staticSummary())
-    // It may have ended since it was listed.
-    .catch(() => undefined);
-  const asked = waiting.for === 'approval';
-  return {
-    ...name,
-    tool: waiting.tool,
-    ...(summary !== undefined && { summary }),
-    waitingFor: waiting.for,
-    ...(asked && { tier: waiting.request.tier }),
-    route: routeOf(call.session),
-    since: new Date(waiting.since).toISOString(),
-    expiresAt: new Date(asked ? waiting.request.expiresAt : waiting.until).toISOString(),
-    ...(!asked && { error: { code: waiting.error.code, message: waiting.error.message } }),
-  };
+  const line = { ...name, tool: waiting.tool, waitingFor: waiting.for, since: new Date(waiting.since).toISOString() };
+  if (waiting.for === 'correction') {
+    const { until, error } = waiting;
+    const { code, message } = error;
+    return { ...line, route: [call.session], expiresAt: new Date(until).toISOString(), error: { code, message } };
+  }
+  const { request, route, summary } = waiting;
+  return { ...line, summary, tier: request.tier, route, expiresAt: new Date(request.expiresAt).toISOString() };
 }
 
 function printTable(rows: readonly WaitingLine[]): void {

@@ -1,9 +1,9 @@
 /** `countersign show`: what a call asks to be approved. */
 import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { print, printJson } from '../io/output.ts';
+import { describeRequest, toTerminal } from '../../approval/render/index.ts';
+import { hasColors, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
-import { requestText } from '../render/request.ts';
 import { checkCallReference, withService } from '../service/with-service.ts';
 
 const EXAMPLES = `
@@ -26,7 +26,9 @@ async function run(reference: string, { json }: Common): Promise<void> {
   checkCallReference(reference);
   await withService(async (countersign) => {
     const open = await countersign.approvals.show(reference);
-    if (json) printJson(open);
-    else print(requestText(open));
+    const { preview, route } = open;
+    const view = describeRequest(open, { route, now: Date.now(), ...(preview && { preview }) });
+    if (json) return printJson({ id: open.id, ...view });
+    print(toTerminal(view, { width: process.stdout.columns ?? 100, color: hasColors() }));
   });
 }

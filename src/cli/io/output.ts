@@ -10,6 +10,9 @@ export const paint = (format: Format, text: string, stream: NodeJS.WriteStream =
   styleText(format, text, { stream });
 
 /** A line for people on stdout. Parts that came from a model must have gone through src/approval/render/safe-text.ts. */
+/** Whether standard output shows colours. */
+export const hasColors = (): boolean => paint('bold', 'x') !== 'x';
+
 export const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** One JSON value on one line of stdout. */

@@ -25,6 +25,7 @@ export function detailsOf(rest: Partial<ApprovalDetails> = {}): ApprovalDetails 
     requestedAt: 1_000,
     required: 1,
     approvers: [],
+    route: [],
     ...rest,
   };
 }

@@ -26,6 +26,7 @@ const approval: Waiting = {
     route: [],
   },
   route: ['s'],
+  summary: 'shell: git push',
 };
 
 describe('the outcome line', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { objectLines } from '../../../src/cli/render/json-text.ts';
 import { outcomeText } from '../../../src/cli/render/outcome.ts';
-import { requestText } from '../../../src/cli/render/request.ts';
 import { table, widthOf } from '../../../src/cli/render/table.ts';
 import { span } from '../../../src/cli/render/time.ts';
 
@@ -115,54 +114,5 @@ describe('an outcome for people', () => {
     expect(outcomeText({ ...base, tool: 'shell', status: 'denied', error, approval })).toContain(
       'denied by ann (unverified): not now',
     );
-  });
-});
-
-describe('a request for people', () => {
-  it('shows everything that would run, why it asks, and how to decide', () => {
-    const digest = `sha256:${'0'.repeat(64)}`;
-    const request = {
-      session: 'tests',
-      callId: 'c',
-      runId: 'r',
-      tool: 'shell',
-      digest,
-      tier: 'elevated',
-      expiresAt: 3_600_000,
-      requestedAt: 0,
-      route: ['tests', 'main'],
-    } as const;
-    const text = requestText(
-      {
-        request: { ...request, route: [...request.route] },
-        id: 'call/tests/c',
-        code: '#AAAAAA',
-        arguments: { command: 'git push\u202e', sandbox: false },
-        workspace: '/w',
-        agent: 'default',
-        fingerprint: 'f',
-        tier: 'elevated',
-        tierReasons: ['it runs outside of the sandbox'],
-        rule: 'shell.outside',
-        reason: 'it runs outside of the sandbox',
-        requestedAt: 0,
-        required: 1,
-        approvers: [],
-      },
-      60_000,
-    );
-    expect(text.split('\n').slice(0, 9)).toEqual([
-      'shell  elevated  #AAAAAA',
-      '',
-      '  command: git push⟨U+202E⟩',
-      '  sandbox: false',
-      '',
-      '  asked by   agent default in session tests, 1 min ago',
-      '  workspace  /w',
-      '  because    it runs outside of the sandbox',
-      '  rule       shell.outside',
-    ]);
-    expect(text).toContain('in 59 min');
-    expect(text).toContain("countersign approve '#AAAAAA'");
   });
 });
