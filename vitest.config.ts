@@ -9,6 +9,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What is waited for comes in milliseconds, or late on a busy machine; the limit is there for what never comes.
+    expect: { poll: { timeout: 15_000 } },
     globalSetup: ['test/support/server.ts'],
     env: { NO_COLOR: '1' },
   },
