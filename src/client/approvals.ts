@@ -6,6 +6,7 @@ import { type Signer, signDecision } from '../approval/sign.ts';
 import { type ApprovalDetails, type ApprovalRequest, type Decision, type DecisionAnswer, shortCode } from '../protocol/approval.ts';
 import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
 import { CountersignError } from '../protocol/errors.ts';
+import { isApprovalRequest } from '../protocol/forms.ts';
 import { type CallName, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
@@ -17,6 +18,9 @@ import { type Transport, fromFailure, isGone, reach } from './transport.ts';
 export interface WaitingCall extends CallName {
   /** Its full name. */
   id: string;
+  /** As the call's starter named it; the request itself has the one that is bound. */
+  agent?: string;
+  /** What it asks for in one line, with `for: 'approval'`. */
   summary?: string;
   waiting: Waiting;
   /** `#` and six characters, with `for: 'approval'`. */
@@ -71,12 +75,15 @@ export class Approvals {
     const found: WaitingCall[] = [];
     const list = this.#transport.client.workflow.list({ query, pageSize: 1_000 });
     await reach(async () => {
-      for await (const { workflowId, memo } of list) {
+      for await (const { workflowId, memo, searchAttributes } of list) {
         const name = parseCallWorkflowId(workflowId);
         const waiting = memo?.[CALL_MEMO] as Waiting | undefined;
         if (!name || !waiting || (waiting.for !== 'approval' && !all)) continue;
-        const code = waiting.for === 'approval' ? { code: shortCode(waiting.request.digest) } : {};
-        found.push({ ...name, id: workflowId, waiting, ...code });
+        // Anybody in the namespace can start a call's workflow with a memo of their own; one of another form ends no listing.
+        if (waiting.for === 'approval' && !isApprovalRequest(waiting.request)) continue;
+        const agent = searchAttributes[SEARCH_ATTRIBUTE.agent]?.[0];
+        const asked = waiting.for === 'approval' ? { code: shortCode(waiting.request.digest), summary: String(waiting.summary ?? '') } : {};
+        found.push({ ...name, id: workflowId, ...(typeof agent === 'string' && { agent }), waiting, ...asked });
       }
     });
     return found;

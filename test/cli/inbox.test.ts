@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ROOT } from '../support/processes.ts';
 import { type RunningService, makePlace, startedService } from './cli.fixture.ts';
@@ -57,6 +58,27 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     ] as Record<string, unknown>[];
     return entries.find(({ what }) => what === 'ended')?.['status'] ?? 'open';
   };
+
+  it('shows what waits, whatever else somebody puts into the namespace', async () => {
+    const client = new Client({ connection: await Connection.connect({ address: String(service.ready['address']) }) });
+    for (const [name, waiting] of Object.entries({
+      nothing: { for: 'approval' },
+      text: { for: 'approval', request: 'text', tool: 'x' },
+      half: { for: 'approval', tool: 'x', request: { digest: 7, route: null } },
+    })) {
+      await client.workflow.start('toolCall', {
+        workflowId: `call/stranger/${name}`,
+        taskQueue: 'nowhere',
+        memo: { countersignWaiting: waiting },
+        searchAttributes: { CountersignState: ['waiting'], CountersignSession: ['stranger'] },
+      });
+    }
+    const query = 'CountersignSession="stranger"';
+    await expect.poll(async () => (await client.workflow.count(query)).count).toBe(3);
+    const { status, stdout } = await service.cli(['pending', '--json']);
+    expect([status, stdout]).toEqual([0, '']);
+    await client.connection.close();
+  });
 
   it('approves, denies and edits what is looked at, and leaves the terminal as it was', async () => {
     const kept = await ask('kept');

@@ -5,7 +5,7 @@ import { type Common, defineCommand, onAction } from '../command.ts';
 import { type Signing, deciderOf, signing } from '../calls/decider.ts';
 import type { Actions } from '../inbox/actions.ts';
 import type { Aside } from '../inbox/run.ts';
-import { paint } from '../io/output.ts';
+import { hasColors } from '../io/output.ts';
 import { askPassphrase } from '../io/passphrase.ts';
 import type { Ended } from '../program.ts';
 import type { Status } from '../status.ts';
@@ -38,5 +38,5 @@ async function run({ json, ...who }: Common & Signing): Promise<Status> {
   await using countersign = await Countersign.connect<object>();
   const actions = (aside: Aside): Actions =>
     actionsOf(countersign, () => deciderOf(who, (question) => aside(() => askPassphrase(question))));
-  return await runInbox(actions, { input, output }, { color: paint('bold', 'x') !== 'x' });
+  return await runInbox(actions, { input, output }, { color: hasColors() });
 }

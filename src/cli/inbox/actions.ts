@@ -5,16 +5,14 @@ import type { Halt } from '../../protocol/control.ts';
 import type { GrantPattern } from '../../protocol/grant.ts';
 import { isSessionId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json.ts';
-import { SEARCH_ATTRIBUTE } from '../../protocol/names.ts';
 import type { Preview } from '../../protocol/preview.ts';
 import type { Decider } from '../calls/decider.ts';
 import { findSession } from '../sessions/find-session.ts';
 import type { AnyCountersign } from '../service/with-service.ts';
-import type { Description, Row, Shown } from './state.ts';
+import type { Row, Shown } from './state.ts';
 
 export interface Actions {
   list(): Promise<{ rows: Row[]; halted?: Halt }>;
-  describe(row: Row): Promise<Description>;
   open(id: string): Promise<Shown>;
   approve(shown: Shown, args: JsonObject | undefined): Promise<DecisionAnswer>;
   deny(shown: Shown, reason: string): Promise<DecisionAnswer>;
@@ -24,26 +22,16 @@ export interface Actions {
 
 /** @param decider who decides, asked anew for each decision: a key may have a passphrase */
 export function actionsOf(countersign: AnyCountersign, decider: () => Promise<Decider>): Actions {
-  const { approvals, control, temporal } = countersign;
-  const routes = new Map<string, string[]>();
+  const { approvals, control } = countersign;
   return {
     async list() {
       const [calls, halted] = await Promise.all([approvals.pending(), control.halted()]);
-      const rows = calls.flatMap(rowOf);
-      routes.clear();
-      for (const { id, route } of rows) routes.set(id, route);
-      return { rows, ...(halted && { halted }) };
-    },
-    async describe({ id }) {
-      const description = await temporal.workflow.getHandle(id).describe();
-      const summary = await description.staticSummary();
-      const agent = description.searchAttributes[SEARCH_ATTRIBUTE.agent]?.[0];
-      return { ...(typeof summary === 'string' && { summary }), ...(agent !== undefined && { agent: String(agent) }) };
+      return { rows: calls.flatMap(rowOf), ...(halted && { halted }) };
     },
     async open(id) {
       const open = await approvals.show(id);
       const preview = await previewHere(open);
-      return { open, route: routes.get(id) ?? [open.request.session], ...(preview && { preview }) };
+      return { open, ...(preview && { preview }) };
     },
     approve: async ({ open }, args) =>
       approvals.approve(open, { ...(args && { arguments: args }), ...(await decider()) }),
@@ -68,31 +56,33 @@ export function actionsOf(countersign: AnyCountersign, decider: () => Promise<De
   };
 }
 
-/** Listings are written by whoever runs calls in the namespace; what has another form is left out. */
-function rowOf({ id, code, waiting }: WaitingCall): Row[] {
+/** Listings are written by whoever runs calls in the namespace; `pending` has looked at the request's own form. */
+function rowOf({ id, code, agent, summary = '', waiting }: WaitingCall): Row[] {
   if (waiting.for !== 'approval' || code === undefined) return [];
-  const { digest, tier, expiresAt, session } = waiting.request;
+  const { request, tool, since } = waiting;
+  const { digest, tier, expiresAt, session } = request;
   const route = Array.isArray(waiting.route) && waiting.route.every(isSessionId) ? waiting.route : [session];
   return [
     {
       id,
-      code,
       digest,
-      tool: String(waiting.tool),
-      tier: String(tier),
+      code,
+      tool: String(tool),
+      tier,
       route,
-      since: Number(waiting.since),
-      expiresAt: Number(expiresAt),
+      summary,
+      since: Number(since),
+      expiresAt,
+      ...(agent !== undefined && { agent }),
     },
   ];
 }
 
 /**
- * Made here, of the arguments that are shown. What a file held is not known here: for that, a preview that came along is taken, as
- * far as it speaks of the same file.
+ * Made here, of the arguments that are shown, so that what a command does is said by the approver's own program. What a file held is
+ * not known here: for that, the preview that came along is taken, as far as it speaks of the same file.
  */
-async function previewHere({ request, arguments: args, ...rest }: OpenRequest): Promise<Preview | undefined> {
-  const sent = (rest as { preview?: Preview }).preview;
+async function previewHere({ request, arguments: args, preview: sent }: OpenRequest): Promise<Preview | undefined> {
   const made = await previewOf(request.tool, args, {
     readText: () => Promise.reject(new Error('not on this machine')),
     backend: sent?.kind === 'command' && sent.where !== 'sandbox' ? 'host' : 'sandbox',

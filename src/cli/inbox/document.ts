@@ -40,8 +40,8 @@ export function documentHeight(shown: Shown, columns: number): number {
   return documentLines(shown, columns, { color: false, now: shown.open.requestedAt }).length;
 }
 
-function linesOf({ open, route, preview, edited }: Shown, width: number, color: boolean, now: number): string[] {
-  const view = describeRequest(open, { route, now, ...(preview && { preview }) });
+function linesOf({ open, preview, edited }: Shown, width: number, color: boolean, now: number): string[] {
+  const view = describeRequest(open, { route: open.route, now, ...(preview && { preview }) });
   // Here keys decide; the commands are for those who read it elsewhere.
   const commands = new Set(decisionCommands(view).map((command) => `    ${command}`));
   const text = toTerminal(view, { width, color, lines: LINES });

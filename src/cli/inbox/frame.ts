@@ -18,7 +18,6 @@ import {
   SMALLEST,
   bodyHeight,
   isTooSmall,
-  rowKey,
   selectedIndex,
   stillWaits,
   visibleRows,
@@ -146,7 +145,7 @@ function rowLines(row: Row, state: State, now: number, paint: Paint, chosen: boo
   const tool = foreign(row.tool, 16);
   const head = ` ${chosen ? '▸' : ' '} ${row.code}  `;
   const room = columns - head.length - columnsOf(tool) - 4;
-  const { summary, agent } = state.descriptions[rowKey(row)] ?? {};
+  const { summary, agent } = row;
   const left = row.expiresAt - now;
   const times = `waits ${seconds(now - row.since)} · ${left > 0 ? `${seconds(left)} left` : 'expired'}`;
   const indent = ' '.repeat(head.length);
@@ -157,7 +156,7 @@ function rowLines(row: Row, state: State, now: number, paint: Paint, chosen: boo
     columns - indent.length - facts.length,
   );
   return [
-    `${paint(chosen ? 'ask' : 'plain', head)}${paint('bold', tool)}  ${summary === undefined ? '' : `${paint('dim', '│')} ${foreign(withoutTool(summary, row.tool), room)}`}`,
+    `${paint(chosen ? 'ask' : 'plain', head)}${paint('bold', tool)}  ${summary === '' ? '' : `${paint('dim', '│')} ${foreign(withoutTool(summary, row.tool), room)}`}`,
     `${indent}${paint('dim', facts + who)}`,
   ];
 }

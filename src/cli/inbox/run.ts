@@ -5,15 +5,13 @@ import type { Actions } from './actions.ts';
 import { editText, editorText } from './edit.ts';
 import { frame } from './frame.ts';
 import { Screen, type Terminal } from './screen.ts';
-import { type Effect, type Event, type Row, type State, firstState, rowKey, visibleRows } from './state.ts';
+import { type Effect, type Event, type State, firstState } from './state.ts';
 import { step } from './step.ts';
 
 /** Gives the terminal to something else for a while. */
 export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
 
 const POLL_MS = 1_000;
-/** Descriptions that are asked for at a time: as many as a screen shows. */
-const AT_ONCE = 20;
 
 /** Resolves when the person quits. The terminal is as it was by then, and also when the process ends in any other way. */
 export async function runInbox(
@@ -57,13 +55,11 @@ class Inbox {
   readonly screen: Screen;
   readonly #actions: Actions;
   readonly #color: boolean;
-  readonly #described = new Set<string>();
   readonly #over = Promise.withResolvers<Status>();
   #state: State;
   #wake: (() => void) | undefined;
   #running = true;
   #away = false;
-  #describing = 0;
 
   constructor(actionsWith: (aside: Aside) => Actions, terminal: Terminal, color: boolean) {
     this.#actions = actionsWith((work) => this.#aside(work));
@@ -99,7 +95,6 @@ class Inbox {
     this.#state = state;
     if (effect) this.#do(effect);
     this.#draw();
-    this.#describe();
   }
 
   #draw(): void {
@@ -188,27 +183,6 @@ class Inbox {
         };
       });
     }
-  }
-
-  /** Asks for what the list lacks of the requests that are on the screen, each once. */
-  #describe(): void {
-    if (!this.#running || this.#state.page.at !== 'list') return;
-    for (const row of visibleRows(this.#state)) {
-      const key = rowKey(row);
-      if (this.#describing >= AT_ONCE) return;
-      if (this.#described.has(key) || Object.hasOwn(this.#state.descriptions, key)) continue;
-      this.#described.add(key);
-      this.#describing += 1;
-      void this.#describeOne(row);
-    }
-  }
-
-  async #describeOne(row: Row): Promise<void> {
-    // It may have ended since it was listed; then there is nothing to say of it.
-    const description = await this.#actions.describe(row).catch(() => ({}));
-    this.#describing -= 1;
-    this.#described.delete(rowKey(row));
-    this.dispatch({ on: 'described', row, description });
   }
 }
 

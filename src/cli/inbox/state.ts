@@ -13,23 +13,20 @@ export interface Row {
   code: string;
   tool: string;
   tier: string;
+  agent?: string;
   /** From the call's own session up to main. */
   route: string[];
+  /** The one line that the call's starter wrote of it. */
+  summary: string;
   /** Milliseconds since the epoch. */
   since: number;
   expiresAt: number;
 }
 
-/** What the listing does not have: asked for the requests that are on the screen. Written by the call's starter. */
-export interface Description {
-  summary?: string;
-  agent?: string;
-}
-
 /** A request as its page shows it. */
 export interface Shown {
   open: OpenRequest;
-  route: string[];
+  /** Made here, as far as that can be; see actions.ts. */
   preview?: Preview;
   /** What the person wrote in the editor last, valid or not. */
   draft?: string;
@@ -74,8 +71,6 @@ export interface State {
   rows: Row[];
   /** False until the first listing has come. */
   listed: boolean;
-  /** By {@link rowKey}. */
-  descriptions: Readonly<Record<string, Description>>;
   /** A call's id, so that the selection stays with its request while the list moves. */
   selected?: string;
   page: Page;
@@ -95,7 +90,6 @@ export type Event =
   | { on: 'resized'; size: Size }
   | { on: 'listed'; rows: Row[]; halted?: Halt }
   | { on: 'unlisted'; problem: string }
-  | { on: 'described'; row: Row; description: Description }
   | { on: 'opened'; shown: Shown }
   | { on: 'not_opened'; id: string; problem: string }
   | { on: 'edited'; shown: Shown; text: string }
@@ -124,13 +118,10 @@ export const firstState = (size: Size, { grants = false } = {}): State => ({
   size,
   rows: [],
   listed: false,
-  descriptions: {},
   page: { at: 'list' },
   help: false,
   grants,
 });
-
-export const rowKey = ({ id, digest }: Pick<Row, 'id' | 'digest'>): string => `${id} ${digest}`;
 
 export const isTooSmall = ({ columns, rows }: Size): boolean => columns < SMALLEST.columns || rows < SMALLEST.rows;
 

@@ -27,7 +27,6 @@ import {
   GONE,
   bodyHeight,
   isTooSmall,
-  rowKey,
   rowsPerPage,
   selectedIndex,
   stillWaits,
@@ -47,8 +46,6 @@ export function step(state: State, event: Event): Step {
       return [listed(state, event.rows, event.halted)];
     case 'unlisted':
       return [{ ...state, problem: event.problem }];
-    case 'described':
-      return [{ ...state, descriptions: { ...state.descriptions, [rowKey(event.row)]: event.description } }];
     case 'opened':
       // One that was asked for before something else was is not wanted any more.
       if (state.page.at !== 'opening' || state.page.id !== event.shown.open.id) return [state];
@@ -305,9 +302,7 @@ function listed(state: State, rows: Row[], halted: Halt | undefined): State {
   const { problem: _, halted: __, ...rest } = state;
   const index = selectedIndex(state);
   const stays = rows.some(({ id }) => id === state.selected);
-  const keys = new Set(rows.map(rowKey));
-  const descriptions = Object.fromEntries(Object.entries(state.descriptions).filter(([key]) => keys.has(key)));
-  const next: State = { ...rest, rows, listed: true, descriptions, ...(halted && { halted }) };
+  const next: State = { ...rest, rows, listed: true, ...(halted && { halted }) };
   // Of one that is gone, its neighbour takes the place; nothing is decided from the list.
   return stays ? next : selected(next, rows[Math.min(index, rows.length - 1)]?.id);
 }

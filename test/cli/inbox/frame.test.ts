@@ -12,23 +12,18 @@ const small = { columns: 60, rows: 13 };
 
 describe('the list', () => {
   const rows = [
-    row('a'),
-    row('b', { tool: 'shell', route: ['below', 'top'] }),
+    row('a', { agent: 'coder' }),
+    row('b', {
+      tool: 'shell',
+      route: ['below', 'top'],
+      summary: 'shell: rm -rf / \u001b[2J\n y approve \u202e',
+      agent: 'coder · 1 h left',
+    }),
     row('c', { expiresAt: NOW - 1 }),
-    row('d'),
+    row('d', { summary: '' }),
     row('e'),
   ];
-  const listed = after(
-    firstState(small),
-    { on: 'listed', rows },
-    { on: 'described', row: row('a'), description: { summary: 'delete: /tmp/a', agent: 'coder' } },
-    {
-      on: 'described',
-      row: row('b'),
-      description: { summary: 'shell: rm -rf / \u001b[2J\n y approve \u202e', agent: 'coder · 1 h left' },
-    },
-    '↓',
-  ).state;
+  const listed = after(firstState(small), { on: 'listed', rows }, '↓').state;
 
   it('has two lines a request, and says where in it one is', () => {
     expect(draw(listed)).toBe(` Countersign inbox                          5 requests wait
@@ -36,7 +31,7 @@ describe('the list', () => {
             elevated · waits 12 s · 59 min left · coder · s1
  ▸ #BBBBBB  shell  │ rm -rf / ⟨U+001B⟩[2J⏎ y approve ⟨U+20…
             elevated · waits 12 s · 59 min left · below → …
-   #CCCCCC  delete
+   #CCCCCC  delete  │ /tmp/c
             elevated · waits 12 s · expired · s1
    #DDDDDD  delete
             elevated · waits 12 s · 59 min left · s1
@@ -45,7 +40,7 @@ describe('the list', () => {
 
  ↑↓ choose   Enter look   r refresh   ? help   q quit`);
     expect(draw(after(listed, '⇲').state).split('\n').slice(1, 10)).toEqual([
-      ' ▸ #EEEEEE  delete',
+      ' ▸ #EEEEEE  delete  │ /tmp/e',
       '            elevated · waits 12 s · 59 min left · s1',
       ...Array.from({ length: 6 }, () => ''),
       '── 5–5 of 5 ────────────────────────────────────────────────',
@@ -224,11 +219,10 @@ describe('whatever a model writes', () => {
           { agent: text, reason: text, rule: text, workspace: text },
         );
         const state = after({ ...looking(request), size: at }, 'y').state;
-        const listed = after(
-          firstState(at),
-          { on: 'listed', rows: [row('a', { tool: text, tier: text })] },
-          { on: 'described', row: row('a', { tool: text, tier: text }), description: { summary: text, agent: text } },
-        );
+        const listed = after(firstState(at), {
+          on: 'listed',
+          rows: [row('a', { tool: text, tier: text, summary: text, agent: text })],
+        });
         const noticed = after(looking(request), { on: 'failed', problem: text });
         for (const lines of [
           frame(state, { color: false, now: NOW }),

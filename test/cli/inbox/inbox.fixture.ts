@@ -20,6 +20,7 @@ export const row = (name: string, more: Partial<Row> = {}): Row => ({
   tool: 'delete',
   tier: 'elevated',
   route: ['s1'],
+  summary: `delete: /tmp/${name}`,
   since: NOW - 12_300,
   expiresAt: NOW + 3_540_000,
   ...more,
@@ -56,9 +57,10 @@ export function shown(
     requestedAt: NOW - 12_300,
     required: 1,
     approvers: [],
+    route: ['s1'],
     ...more,
-  } as OpenRequest;
-  return { open, route: ['s1'] };
+  };
+  return { open };
 }
 
 const NAMES = {

@@ -55,12 +55,6 @@ describe('the list', () => {
     expect([old.problem, old.rows.length]).toEqual(['no server', 1]);
     expect(after(old, listing('a')).state.problem).toBeUndefined();
   });
-
-  it('forgets descriptions of requests that are gone', () => {
-    const described = after(list('a', 'b'), { on: 'described', row: row('a'), description: { summary: 'x' } }).state;
-    expect(Object.keys(described.descriptions)).toEqual([`call/s1/a sha256:${'00'.repeat(32)}`]);
-    expect(after(described, listing('b')).state.descriptions).toEqual({});
-  });
 });
 
 describe('opening', () => {
@@ -211,7 +205,7 @@ describe('editing', () => {
     expect(after(state, 'y⏎').effects).toMatchObject([
       { do: 'approve', shown: { open: b.open }, arguments: { path: '/tmp/z' } },
     ]);
-    expect(after(state, 'uy⏎').effects).toEqual([{ do: 'approve', shown: { open: b.open, route: ['s1'] } }]);
+    expect(after(state, 'uy⏎').effects).toEqual([{ do: 'approve', shown: { open: b.open } }]);
   });
 
   it.each([
