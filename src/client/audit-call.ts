@@ -29,6 +29,8 @@ export type CallEntry = At &
         trace?: TraceStep[];
         policy?: string;
         error?: CallError;
+        /** Id of the grant that stood in for a person. */
+        grant?: string;
       }
     | { what: 'not_judged'; attempt: number; reason: string }
     | { what: 'asks'; code: string; digest: string; expiresAt: string; arguments: JsonObject }
@@ -138,6 +140,7 @@ function tellPreparation(story: Story, event: HistoryEvent): void {
     ...(trace !== undefined && { trace }),
     ...(policy !== undefined && { policy }),
     ...('error' in prepared && { error: prepared.error }),
+    ...('grant' in prepared && prepared.grant && { grant: prepared.grant.grant.id }),
   });
   if (prepared.verdict === 'ask') story.asked = prepared.ask.arguments;
   if (prepared.verdict === 'run' && prepared.result)
@@ -192,11 +195,12 @@ function tellMessages(story: Story, event: HistoryEvent): void {
 
 function decided(
   at: string,
-  { approver, verified, decision, reason, arguments: edited, code }: SealedDecision,
+  { approver, verified, decision, reason, arguments: edited, code, grant }: SealedDecision,
 ): CallEntry {
   return {
     at,
     what: 'decided',
+    ...(grant && { grant: grant.id }),
     approver,
     verified,
     decision,

@@ -1,0 +1,134 @@
+/**
+ * Checks a call's history offline: that each request's digest is that of its content, that each decision and grant is its approver's by
+ * the keys of the configuration, and that what ran is what they were on. Needs no service; whoever has the history can do it.
+ */
+import { approvalDigest } from '../../approval/digest.ts';
+import { verifyGrant } from '../../approval/grants.ts';
+import { admitDecision } from '../../approval/verify.ts';
+import { type HistoryEvent, localActivityOf, timeOf, valueOf } from '../../client/history.ts';
+import type { Config } from '../../config/index.ts';
+import type { ToolFacts } from '../../policy/index.ts';
+import { type SealedDecision, sealedDecisions, shortCode } from '../../protocol/approval.ts';
+import type { CallInput, ExecuteInput } from '../../protocol/call.ts';
+import type { CallName } from '../../protocol/ids.ts';
+import { CALL_MESSAGE } from '../../protocol/names.ts';
+import type { Ask, Judgement, Prepared } from '../../protocol/outcome.ts';
+
+export interface Check {
+  /** ISO 8601, of the event that was checked. */
+  at: string;
+  what: 'request' | 'decision' | 'grant' | 'execution';
+  ok: boolean;
+  text: string;
+}
+
+interface Asked {
+  ask: Ask;
+  judgement: Judgement;
+}
+
+interface Reading {
+  name: CallName;
+  input: CallInput;
+  tool: ToolFacts;
+  settings: Pick<Config, 'approvals' | 'groups'>;
+  /** Requests whose digest holds, by digest. */
+  asked: Map<string, Asked>;
+  /** Digests that a good decision approved. */
+  approved: Set<string>;
+  checks: Check[];
+}
+
+/** `tool`: its facts as the configuration's groups and the approvers' `may` see them. Times are those of the events. */
+export function verifyCall(
+  events: readonly HistoryEvent[],
+  name: CallName,
+  toolOf: (name: string) => ToolFacts,
+  settings: Reading['settings'],
+): Check[] {
+  const started = events[0]?.workflowExecutionStartedEventAttributes;
+  const input = valueOf<CallInput>(started?.input) ?? { tool: '', arguments: {} };
+  const reading: Reading = { name, input, tool: toolOf(input.tool), settings, asked: new Map(), approved: new Set(), checks: [] };
+  for (const event of events) {
+    checkRequest(reading, event);
+    checkDecision(reading, event);
+    checkExecution(reading, event);
+  }
+  return reading.checks;
+}
+
+function say({ checks }: Reading, event: HistoryEvent, what: Check['what'], ok: boolean, text: string): void {
+  checks.push({ at: new Date(timeOf(event)).toISOString(), what, ok, text });
+}
+
+function checkRequest(reading: Reading, event: HistoryEvent): void {
+  const local = localActivityOf(event);
+  const prepared = local?.activity === 'prepareCall' ? (local.result as Prepared | undefined) : undefined;
+  if (prepared?.verdict === 'run' && prepared.grant) checkGrant(reading, event, prepared.judgement, prepared.grant.grant);
+  if (prepared?.verdict !== 'ask') return;
+  const { ask, judgement } = prepared;
+  const { runId, agent, fingerprint, workspace, requestedAt, expiresAt, bound } = ask;
+  const content = { runId, agent, fingerprint, workspace, requestedAt, expiresAt, bound, arguments: ask.arguments };
+  const ok = approvalDigest({ ...reading.name, tool: reading.input.tool, ...content }) === ask.digest;
+  if (ok) reading.asked.set(ask.digest, { ask, judgement });
+  say(reading, event, 'request', ok, `${shortCode(ask.digest)}: its digest is ${ok ? 'that' : 'NOT that'} of its content`);
+}
+
+function checkDecision(reading: Reading, event: HistoryEvent): void {
+  const signal = event.workflowExecutionSignaledEventAttributes;
+  const sealed = signal?.signalName === CALL_MESSAGE.decision ? valueOf<SealedDecision>(signal.input) : undefined;
+  if (!sealed || sealed.code) return;
+  const asked = reading.asked.get(sealed.digest);
+  if (!asked) return say(reading, event, 'decision', false, `by ${sealed.approver}: on nothing that this call asked`);
+  if (sealed.grant) return checkGrant(reading, event, asked.judgement, sealed.grant, sealed.digest);
+  const all = sealedDecisions(sealed).map((decision) => checkOne(reading, event, asked, decision));
+  const last = sealed.decisions.at(-1);
+  // What the outcome says of the approver is this copy; the signature is on the other.
+  const same = last?.approver === sealed.approver && last.reason === sealed.reason && last.decision === sealed.decision;
+  if (!same) say(reading, event, 'decision', false, `the record names ${sealed.approver} otherwise than the decision does`);
+  if (same && sealed.decision === 'approve' && all.every(Boolean)) reading.approved.add(sealed.digest);
+}
+
+function checkOne(
+  reading: Reading,
+  event: HistoryEvent,
+  { ask, judgement }: Asked,
+  decision: ReturnType<typeof sealedDecisions>[number],
+): boolean {
+  const { requestedAt, expiresAt, agent } = ask;
+  const { tool, settings, name } = reading;
+  const { groups, approvals } = settings;
+  const request = { ...name, requestedAt, expiresAt, agent, tool, tier: judgement.tier, ...(groups && { groups }) };
+  const admitted = admitDecision(decision, { digest: ask.digest, request }, approvals, timeOf(event));
+  const how = admitted.ok ? (admitted.counted.verified ? 'signed, and the signature holds' : 'unsigned') : admitted.reason;
+  say(reading, event, 'decision', admitted.ok, `${decision.decision} by ${decision.approver}: ${how}`);
+  return admitted.ok;
+}
+
+function checkGrant(
+  reading: Reading,
+  event: HistoryEvent,
+  judgement: Judgement,
+  grant: Parameters<typeof verifyGrant>[0],
+  digest?: string,
+): void {
+  const { tool, settings } = reading;
+  const { groups, approvals } = settings;
+  const agent = 'agent' in grant.scope ? grant.scope.agent : '';
+  const asked = { tool, tier: judgement.tier, agent, ...(groups && { groups }) };
+  const checked = verifyGrant(grant, asked, approvals, timeOf(event));
+  const how = checked.ok ? (checked.verified ? 'signed, and the signature holds' : 'unsigned') : checked.reason;
+  if (checked.ok && digest !== undefined) reading.approved.add(digest);
+  say(reading, event, 'grant', checked.ok, `${grant.id} by ${grant.by}: ${how}`);
+}
+
+/** What was let run must have been allowed by something that holds. A call that policy lets run by itself needs nothing. */
+function checkExecution(reading: Reading, event: HistoryEvent): void {
+  const scheduled = event.activityTaskScheduledEventAttributes;
+  if (scheduled?.activityType?.name !== 'executeTool') return;
+  const input = valueOf<ExecuteInput>(scheduled.input);
+  if (!input?.approval) return;
+  const { digest } = input.approval;
+  const ok = reading.approved.has(digest) && input.approval.decision.digest === digest;
+  say(reading, event, 'execution', ok, ok ? `of ${shortCode(digest)}, as approved` : `of ${shortCode(digest)}, which nothing that holds approved`);
+}

@@ -1,0 +1,97 @@
+/** `audit --verify`: digests and signatures of a real history hold, and do not once a byte of it is another. */
+import { defaultPayloadConverter } from '@temporalio/common';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { verifyCall } from '../../src/cli/judge/verify-call.ts';
+import { type HistoryEvent, readHistory } from '../../src/client/history.ts';
+import type { SessionHandle } from '../../src/client/index.ts';
+import { type LoadedConfig, parseConfig } from '../../src/config/index.ts';
+import { approver } from '../approval/support.ts';
+import { probeTools } from '../support/probe-tools.ts';
+import { type TestService, startTestService } from '../support/worker.ts';
+
+const address = inject('temporalAddress');
+const ada = approver('ada');
+const mallory = approver('mallory');
+const config = JSON.stringify({ approvals: { signatures: 'required', approvers: [ada.listed] } });
+
+let service: TestService;
+let session: SessionHandle<Record<string, unknown>>;
+beforeAll(async () => {
+  service = await startTestService({ address, taskQueue: 'verify', config });
+  session = await service.countersign.openSession({ id: 'verify', workspace: service.workspace });
+  const call = await session.start('probe_elevated', { log: service.log, mark: 'verified' }, { callId: 'signed' });
+  await call.settled();
+  await service.countersign.approvals.approve(call.id, { signer: ada.signer, reason: 'fine' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: true } });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const events = (): Promise<HistoryEvent[]> => readHistory(service.countersign.temporal, 'call/verify/signed');
+const settings = (text = config): LoadedConfig['config'] => parseConfig(text, 'test.jsonc').config;
+const check = (history: HistoryEvent[], text?: string) =>
+  verifyCall(
+    history,
+    { session: 'verify', callId: 'signed' },
+    (name) => probeTools.find((tool) => tool.name === name) ?? (probeTools[0] as (typeof probeTools)[0]),
+    settings(text),
+  ).map(({ what, ok }) => [what, ok]);
+
+const HOLDS = [
+  ['request', true],
+  ['decision', true],
+  ['execution', true],
+];
+
+test('what happened holds', async () => {
+  expect(check(await events())).toEqual(HOLDS);
+});
+
+/** The history with one text in one kind of event replaced. */
+async function forged(where: (event: HistoryEvent) => object | null | undefined, from: string, to: string): Promise<HistoryEvent[]> {
+  const history = await events();
+  for (const event of history) {
+    const attributes = where(event) as { input?: { payloads?: { data?: Uint8Array | null }[] | null } } | null | undefined;
+    for (const payload of attributes?.input?.payloads ?? []) {
+      const text = Buffer.from(payload.data ?? []).toString();
+      payload.data = Buffer.from(text.replace(from, to));
+    }
+  }
+  return history;
+}
+
+test.each([
+  ['another reason', '"fine"', '"fun"'],
+  ['another approver', '"approver":"ada"', '"approver":"eva"'],
+  ['a denial made an approval by hand', '"decisions":[', '"decisions":[{"session":"verify"},'],
+])('%s in the decision does not hold', async (_what, from, to) => {
+  const history = await forged((event) => event.workflowExecutionSignaledEventAttributes, from, to);
+  const checks = check(history);
+  expect(checks).toContainEqual(['decision', false]);
+  expect(checks).toContainEqual(['execution', false]);
+});
+
+test('an approver whose key is another does not hold', async () => {
+  const other = JSON.stringify({ approvals: { signatures: 'required', approvers: [{ ...mallory.listed, name: 'ada' }] } });
+  expect(check(await events(), other)).toEqual([
+    ['request', true],
+    ['decision', false],
+    ['execution', false],
+  ]);
+});
+
+test('other arguments than those of the digest do not hold', async () => {
+  const history = await events();
+  for (const { markerRecordedEventAttributes: marker } of history) {
+    for (const payloads of Object.values(marker?.details ?? {})) {
+      for (const payload of payloads.payloads ?? []) {
+        const value = JSON.stringify(defaultPayloadConverter.fromPayload(payload));
+        if (value.includes('"mark":"verified"')) payload.data = Buffer.from(value.replaceAll('"mark":"verified"', '"mark":"forged"'));
+      }
+    }
+  }
+  expect(check(history)).toEqual([
+    ['request', false],
+    ['decision', false],
+    ['execution', false],
+  ]);
+});
