@@ -12,6 +12,8 @@ import { step } from './step.ts';
 export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
 
 const POLL_MS = 1_000;
+const SLOW_MS = 3_000;
+const SLOW = 'the service has not answered for 3 seconds. It is asked on.';
 
 /** Resolves when the person quits. The terminal is as it was by then, and also when the process ends in any other way. */
 export async function runInbox(
@@ -169,11 +171,15 @@ class Inbox {
   /** The listing, again and again: each second, and at once when something was decided. */
   async #poll(): Promise<void> {
     while (this.#running) {
+      // The connection tries for a long while before it gives up; the person should know before that.
+      const slow = setTimeout(() => this.dispatch({ on: 'unlisted', problem: SLOW }), SLOW_MS);
       try {
         const { rows, halted } = await this.#actions.list();
         this.dispatch({ on: 'listed', rows, ...(halted && { halted }) });
       } catch (error) {
         this.dispatch({ on: 'unlisted', problem: reportOf(error).message });
+      } finally {
+        clearTimeout(slow);
       }
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, POLL_MS);
