@@ -53,7 +53,10 @@ export async function authorise(
   if (!input.approval && input.grant) {
     const standing = await standingGrant(dependencies, session, asked, [input.grant]);
     if (standing) return { ...asked, granted: standing };
-    throw new CountersignError('approval_missing', 'The grant does not cover this call (any more). Call again to ask a person.');
+    throw new CountersignError(
+      'approval_missing',
+      'The grant does not cover this call (any more). Call again to ask a person.',
+    );
   }
   if (!input.approval) {
     throw new CountersignError('approval_missing', 'Policy asks for a person now. Call again to ask one.');
@@ -115,7 +118,10 @@ function checkBinding(
     throw new CountersignError('digest_mismatch', message);
   }
   if (!(Date.now() <= expiresAt + USE_WITHIN_MS)) {
-    throw new CountersignError('approval_expired', 'The approval is too old to be used. Nothing ran; call again to have it approved.');
+    throw new CountersignError(
+      'approval_expired',
+      'The approval is too old to be used. Nothing ran; call again to have it approved.',
+    );
   }
   return { digest: own };
 }
@@ -138,8 +144,14 @@ function checkDecisions(
   }
   const result = countDecisions(dependencies, session, tool, tier, counted);
   if (result.state === 'approved') return;
-  const message = result.state === 'denied' ? 'One of the approvers denied this call.' : `${result.have} of ${result.need} approvers agreed.`;
-  throw new CountersignError(result.state === 'denied' ? 'approval_denied' : 'approval_missing', `${message} Nothing ran.`);
+  const message =
+    result.state === 'denied'
+      ? 'One of the approvers denied this call.'
+      : `${result.have} of ${result.need} approvers agreed.`;
+  throw new CountersignError(
+    result.state === 'denied' ? 'approval_denied' : 'approval_missing',
+    `${message} Nothing ran.`,
+  );
 }
 
 /** What a decision is checked against, from what this worker knows itself. */

@@ -45,7 +45,13 @@ export async function checkDecision(
     const decisions = result.by.map((one) => one.decision);
     if (result.state !== 'more') return { ok: true, complete: true, verified: result.verified, decisions };
     const missing = `${result.have} of ${result.need} approvers agree so far.`;
-    return { ok: true, complete: false, verified: false, decisions, message: result.note ? `${result.note} ${missing}` : missing };
+    return {
+      ok: true,
+      complete: false,
+      verified: false,
+      decisions,
+      message: result.note ? `${result.note} ${missing}` : missing,
+    };
   } catch (error) {
     if (!isCountersignError(error)) throw error;
     return refusal('not_pending', `The request can't be decided any more: ${error.message}`);
@@ -70,7 +76,13 @@ async function judgeEdit(
 }
 
 /** A tool that this worker no longer has: its requests can still be denied. */
-const standIn = ({ tool, tier }: ApprovalRequest): ToolFacts => ({ name: tool, tier, effect: 'once', groups: [], needs: [] });
+const standIn = ({ tool, tier }: ApprovalRequest): ToolFacts => ({
+  name: tool,
+  tier,
+  effect: 'once',
+  groups: [],
+  needs: [],
+});
 
 function badSignature(
   { log }: Dependencies,
@@ -82,7 +94,10 @@ function badSignature(
   return refusal('bad_signature', `${reason} The request still waits.`);
 }
 
-const refusal = (answer: DecisionAnswerStatus, message: string): DecisionCheck => ({ ok: false, answer: { answer, message } });
+const refusal = (answer: DecisionAnswerStatus, message: string): DecisionCheck => ({
+  ok: false,
+  answer: { answer, message },
+});
 
 const invalidEdit = ({ message, field }: CallError): DecisionCheck => ({
   ok: false,

@@ -6,7 +6,15 @@
 import { cancellationSignal, Context, heartbeat } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
 import { callContent } from '../approval/digest.ts';
-import { type SealedCommand, claimTry, readClaim, recordExecution, sealCommand, spendApproval, useApproval } from '../context/index.ts';
+import {
+  type SealedCommand,
+  claimTry,
+  readClaim,
+  recordExecution,
+  sealCommand,
+  spendApproval,
+  useApproval,
+} from '../context/index.ts';
 import type { ExecuteInput } from '../protocol/call.ts';
 import { type ErrorCode, callError, isCountersignError } from '../protocol/errors.ts';
 import type { JsonObject } from '../protocol/json.ts';
@@ -105,7 +113,9 @@ const reachesOut = ({ tool, arguments: args, judgement }: Allowed): boolean =>
 
 /** A command that policy took apart and let run is run in its rebuilt form, so that what was judged is what runs. */
 function asJudged({ arguments: args, judgement }: Allowed): JsonObject {
-  return judgement.verdict === 'run' && judgement.command !== undefined ? { ...args, command: judgement.command } : args;
+  return judgement.verdict === 'run' && judgement.command !== undefined
+    ? { ...args, command: judgement.command }
+    : args;
 }
 
 /** An approved command runs in the folder that was approved, and its scripts from the copies made of what was approved. */
@@ -144,7 +154,10 @@ const spent = (): Execution => ({
 
 const reused = ({ session, callId }: Caller): Execution => ({
   status: 'denied',
-  error: callError('call_id_reused', `Call id ${session}/${callId} ran before with other content; ids are never reused.`),
+  error: callError(
+    'call_id_reused',
+    `Call id ${session}/${callId} ran before with other content; ids are never reused.`,
+  ),
 });
 
 /** Often enough that a cancellation arrives well within a second; see the worker's maxHeartbeatThrottleInterval. */

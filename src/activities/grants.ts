@@ -40,10 +40,16 @@ async function grantsOf({ client }: Dependencies, main: string): Promise<Grant[]
 /** Whether a session may take the grant in: its maker is an approver of now who may decide on such calls, and signed it as required. */
 export function checkGrant({ settings, catalogue }: Dependencies, grant: Grant): GrantCheck {
   const tool = catalogue.get(grant.tool);
-  if (!tool) return { ok: false, code: 'unknown_tool', message: `There is no tool ${JSON.stringify(grant.tool)} to grant.` };
+  if (!tool)
+    return { ok: false, code: 'unknown_tool', message: `There is no tool ${JSON.stringify(grant.tool)} to grant.` };
   const { approvals, groups } = settings().config;
   const agent = 'agent' in grant.scope ? grant.scope.agent : '';
-  const checked = verifyGrant(grant, { tool, tier: tool.tier, agent, ...(groups && { groups }) }, approvals, Date.now());
+  const checked = verifyGrant(
+    grant,
+    { tool, tier: tool.tier, agent, ...(groups && { groups }) },
+    approvals,
+    Date.now(),
+  );
   return checked.ok ? { ok: true } : { ok: false, code: 'bad_signature', message: checked.reason };
 }
 

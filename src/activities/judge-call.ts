@@ -28,7 +28,11 @@ export async function judgeCall(
   if (!validated.ok) return validated;
   const { config, rules } = settings();
   const over = argumentsOverLimit(validated.arguments, config.limits);
-  if (over) return { ok: false, error: { ...callError('invalid_arguments', over.message), field: over.field, schema: schemaOf(tool) } };
+  if (over)
+    return {
+      ok: false,
+      error: { ...callError('invalid_arguments', over.message), field: over.field, schema: schemaOf(tool) },
+    };
   try {
     const subjects = await resolveSubjects(tool.subjects(validated.arguments), facts, (command) =>
       fileOperands(command, config.shell.safeBins),

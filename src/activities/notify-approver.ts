@@ -83,7 +83,11 @@ async function viewOf(
       );
       return undefined;
     }
-    return describeRequest(details, { ...(details.preview && { preview: details.preview }), route: request.route, now });
+    return describeRequest(details, {
+      ...(details.preview && { preview: details.preview }),
+      route: request.route,
+      now,
+    });
   } catch {
     // It ended in the meantime, or its worker is busy: people are told its name.
     return undefined;

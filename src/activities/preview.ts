@@ -47,7 +47,10 @@ export function requestMarkdown(
   ask: Omit<Ask, 'markdown'>,
   judgement: Judgement,
 ): string {
-  const details: ApprovalDetails = approvalDetails({ session, callId }, tool, { ask: { ...ask, markdown: '' }, judgement });
+  const details: ApprovalDetails = approvalDetails({ session, callId }, tool, {
+    ask: { ...ask, markdown: '' },
+    judgement,
+  });
   const { route, requestedAt: now, preview } = details;
   return toMarkdown(describeRequest(details, { route, now, ...(preview && { preview }) }), { lines: LINES });
 }

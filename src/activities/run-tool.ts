@@ -29,7 +29,10 @@ export interface ToolRun {
 export async function runTool(dependencies: Dependencies, run: ToolRun): Promise<Execution> {
   const { tool, session, from } = run;
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new CountersignError('timeout', `${tool.name} ran past its limit of ${run.limitMs} ms.`)), run.limitMs);
+  const timer = setTimeout(
+    () => limit.abort(new CountersignError('timeout', `${tool.name} ran past its limit of ${run.limitMs} ms.`)),
+    run.limitMs,
+  );
   const signal = AbortSignal.any([run.signal, limit.signal]);
   try {
     const { config } = dependencies.settings();
@@ -48,9 +51,13 @@ export async function runTool(dependencies: Dependencies, run: ToolRun): Promise
       progress: run.progress,
     });
     const missing = missingHandles(tool, context);
-    if (missing.length > 0) return { status: 'denied', error: callError('missing_capability', lacks(tool, session, missing)) };
+    if (missing.length > 0)
+      return { status: 'denied', error: callError('missing_capability', lacks(tool, session, missing)) };
     const output = await settled(tool.execute(run.arguments, context as Parameters<Tool['execute']>[1]), signal);
-    return { status: 'completed', ...(await fitResult(output, context.artifacts as NonNullable<ToolContext['artifacts']>)) };
+    return {
+      status: 'completed',
+      ...(await fitResult(output, context.artifacts as NonNullable<ToolContext['artifacts']>)),
+    };
   } catch (error) {
     if (limit.signal.aborted) return toExecution(limit.signal.reason);
     if (run.signal.aborted) return { status: 'failed', error: callError('cancelled', 'The tool was stopped.') };

@@ -87,4 +87,7 @@ function checkInheritance(child: SessionFacts, parent: SessionFacts): void {
 }
 
 const notFound = (id: string): CountersignError =>
-  new CountersignError('session_not_found', `There is no session ${id}. Open it first: countersign session open --id ${id}`);
+  new CountersignError(
+    'session_not_found',
+    `There is no session ${id}. Open it first: countersign session open --id ${id}`,
+  );

@@ -26,12 +26,21 @@ export interface Bound {
 export function approvalDigest(content: Bound): string {
   const { session, callId, runId, agent, tool, fingerprint, workspace, requestedAt, expiresAt } = content;
   const call = { session, callId, runId, agent, tool, fingerprint, arguments: content.arguments, workspace };
-  return sha256({ v: 2, kind: 'approval', ...call, requestedAt, expiresAt, ...(content.bound && { bound: content.bound }) });
+  return sha256({
+    v: 2,
+    kind: 'approval',
+    ...call,
+    requestedAt,
+    expiresAt,
+    ...(content.bound && { bound: content.bound }),
+  });
 }
 
 /** `sha256:` and 64 hexadecimal digits over the canonical JSON of a value. */
 export const sha256 = (value: unknown): string =>
-  `sha256:${createHash('sha256').update(canonicalize(value) ?? '').digest('hex')}`;
+  `sha256:${createHash('sha256')
+    .update(canonicalize(value) ?? '')
+    .digest('hex')}`;
 
 /** A call's content as canonical JSON: two calls of one id are the same call exactly when these are equal. */
 export const callContent = (tool: string, args: JsonObject): string => canonicalize({ tool, arguments: args }) ?? '';

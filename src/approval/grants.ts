@@ -37,11 +37,16 @@ export function verifyGrant(
     if (grant.expiresAt <= now) return bad(`Grant ${grant.id} has expired.`);
     if (grant.at > now + CLOCK_SKEW_MS) return bad(`Grant ${grant.id} says that it is made in the future.`);
     const approver = approverNamed(approvers, grant.by);
-    if (!approver && (approvers.length > 0 || signatures === 'required')) return bad(`The configuration lists no approver ${JSON.stringify(grant.by)}.`);
+    if (!approver && (approvers.length > 0 || signatures === 'required'))
+      return bad(`The configuration lists no approver ${JSON.stringify(grant.by)}.`);
     if (approver && hasEnded(approver, now)) return bad(`${JSON.stringify(grant.by)} is no longer an approver.`);
-    if (approver && !mayDecide(approver, asked)) return bad(`${JSON.stringify(grant.by)} may not decide on such a call.`);
-    if (grant.signature === undefined) return signatures === 'required' ? bad(`Grant ${grant.id} is not signed.`) : { ok: true, verified: false };
-    return hasSigned(grant, approver) ? { ok: true, verified: true } : bad(`The signature of grant ${grant.id} is not that of ${JSON.stringify(grant.by)}.`);
+    if (approver && !mayDecide(approver, asked))
+      return bad(`${JSON.stringify(grant.by)} may not decide on such a call.`);
+    if (grant.signature === undefined)
+      return signatures === 'required' ? bad(`Grant ${grant.id} is not signed.`) : { ok: true, verified: false };
+    return hasSigned(grant, approver)
+      ? { ok: true, verified: true }
+      : bad(`The signature of grant ${grant.id} is not that of ${JSON.stringify(grant.by)}.`);
   } catch {
     return bad('The grant could not be read.');
   }
@@ -55,7 +60,9 @@ function hasSigned(grant: Grant, approver: Approver | undefined): boolean {
 /** The first grant that covers the call. Who made it and whether it was revoked is another question: see {@link verifyGrant}. */
 export function matchGrant(grants: readonly Grant[], call: GrantableCall, now: number): Grant | undefined {
   if (call.required > 1 || !canBeRemembered(call)) return undefined;
-  return grants.find((grant) => isGrant(grant) && grant.expiresAt > now && isInScope(grant, call) && covers(grant, call.facts));
+  return grants.find(
+    (grant) => isGrant(grant) && grant.expiresAt > now && isInScope(grant, call) && covers(grant, call.facts),
+  );
 }
 
 const isInScope = ({ scope }: Grant, { session, ancestors, agent }: GrantableCall): boolean =>
@@ -79,7 +86,8 @@ function covers({ tool, arguments: patterns }: Grant, facts: CallFacts): boolean
 
 function matches(argument: string, pattern: GrantPattern, facts: CallFacts): boolean {
   const command = facts.subjects.find((subject) => subject.kind === 'command' && subject.argument === argument);
-  if (command?.kind === 'command' && 'glob' in pattern) return commandMatches(argument, pattern.glob, command.command, facts);
+  if (command?.kind === 'command' && 'glob' in pattern)
+    return commandMatches(argument, pattern.glob, command.command, facts);
   if ('glob' in pattern && pattern.glob === '*') return true;
   return compilePattern(argument, pattern)(facts, 'permit');
 }
@@ -93,6 +101,8 @@ function commandMatches(argument: string, glob: string, command: string, facts: 
 }
 
 function single(facts: CallFacts, argument: string, command: string): CallFacts {
-  const subjects = facts.subjects.map((subject) => (subject.kind === 'command' ? { ...subject, command, single: true as const } : subject));
+  const subjects = facts.subjects.map((subject) =>
+    subject.kind === 'command' ? { ...subject, command, single: true as const } : subject,
+  );
   return { ...facts, arguments: { ...facts.arguments, [argument]: command }, subjects };
 }

@@ -1,6 +1,19 @@
 /** Approvers' private keys on their own machine: PKCS #8 in PEM, one file a name, readable by nobody else. */
 import { type KeyObject, createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, unlinkSync, writeFileSync, writeSync, fsyncSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+  fsyncSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { CountersignError } from '../protocol/errors.ts';
 import { encryptedPem } from './encrypt-key.ts';
@@ -59,7 +72,12 @@ export function listKeys(folder: string): StoredKey[] {
     .map((file) => {
       const path = join(folder, file);
       const publicKey = readPublic(path.replace(/key$/, 'pub'));
-      return { name: file.slice(0, -SUFFIX.length), path, encrypted: isEncrypted(readPrivate(path)), ...(publicKey !== undefined && { publicKey }) };
+      return {
+        name: file.slice(0, -SUFFIX.length),
+        path,
+        encrypted: isEncrypted(readPrivate(path)),
+        ...(publicKey !== undefined && { publicKey }),
+      };
     });
 }
 
@@ -78,15 +96,23 @@ function privateKeyOf(pem: string, passphrase: string | undefined): KeyObject {
   try {
     key = createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) });
   } catch (error) {
-    throw new CountersignError('invalid_usage', passphrase === undefined ? 'The key file holds no private key.' : 'The passphrase is wrong.', { cause: error });
+    throw new CountersignError(
+      'invalid_usage',
+      passphrase === undefined ? 'The key file holds no private key.' : 'The passphrase is wrong.',
+      { cause: error },
+    );
   }
-  if (key.asymmetricKeyType !== 'ed25519') throw new CountersignError('invalid_usage', 'The key is no Ed25519 key; make one: countersign approver init');
+  if (key.asymmetricKeyType !== 'ed25519')
+    throw new CountersignError('invalid_usage', 'The key is no Ed25519 key; make one: countersign approver init');
   return key;
 }
 
 function keyPath(folder: string, name: string): string {
   if (!NAME.test(name)) {
-    throw new CountersignError('invalid_usage', `${JSON.stringify(name.slice(0, 80))} can name no key file: letters, digits, . _ @ -, 64 at most.`);
+    throw new CountersignError(
+      'invalid_usage',
+      `${JSON.stringify(name.slice(0, 80))} can name no key file: letters, digits, . _ @ -, 64 at most.`,
+    );
   }
   return join(folder, `${name}${SUFFIX}`);
 }
@@ -108,7 +134,11 @@ function readPrivate(path: string): string {
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    throw new CountersignError('invalid_usage', `There is no key ${path} that can be used. Make one: countersign approver init`, { cause: error });
+    throw new CountersignError(
+      'invalid_usage',
+      `There is no key ${path} that can be used. Make one: countersign approver init`,
+      { cause: error },
+    );
   }
   try {
     checkPrivate(path, fstatSync(fd), 'file');
@@ -118,13 +148,18 @@ function readPrivate(path: string): string {
   }
 }
 
-function checkPrivate(path: string, stats: { uid: number; mode: number; isFile(): boolean; isDirectory(): boolean }, kind: 'file' | 'directory'): void {
+function checkPrivate(
+  path: string,
+  stats: { uid: number; mode: number; isFile(): boolean; isDirectory(): boolean },
+  kind: 'file' | 'directory',
+): void {
   const refuse = (why: string): never => {
     throw new CountersignError('invalid_usage', `${path} ${why}. Whoever else can reach it could sign in your name.`);
   };
   if (!(kind === 'file' ? stats.isFile() : stats.isDirectory())) refuse(`is no ${kind === 'file' ? 'file' : 'folder'}`);
   if (process.getuid !== undefined && stats.uid !== process.getuid()) refuse('belongs to another user');
-  if ((stats.mode & 0o077) !== 0) refuse(`is open to others; close it: chmod ${kind === 'file' ? '600' : '700'} ${path}`);
+  if ((stats.mode & 0o077) !== 0)
+    refuse(`is open to others; close it: chmod ${kind === 'file' ? '600' : '700'} ${path}`);
 }
 
 function writeNew(path: string, text: string): void {
@@ -133,7 +168,11 @@ function writeNew(path: string, text: string): void {
     fd = openSync(path, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new CountersignError('invalid_usage', `${path} is there already, and no key is overwritten. Take another --name, or move it away.`, { cause: error });
+    throw new CountersignError(
+      'invalid_usage',
+      `${path} is there already, and no key is overwritten. Take another --name, or move it away.`,
+      { cause: error },
+    );
   }
   try {
     writeSync(fd, text);

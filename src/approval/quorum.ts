@@ -27,7 +27,9 @@ export type Quorum =
 export function quorum(decisions: readonly CountedDecision[], { required, owner }: Requirement): Quorum {
   const denial = decisions.find(({ decision }) => decision.decision === 'deny');
   if (denial) return { state: 'denied', by: [denial], verified: denial.verified };
-  const override = decisions.findLast(({ decision, verified, roles }) => decision.override && verified && roles.includes(EMERGENCY));
+  const override = decisions.findLast(
+    ({ decision, verified, roles }) => decision.override && verified && roles.includes(EMERGENCY),
+  );
   if (override) return { state: 'approved', by: [override], verified: true, override: true };
   const last = decisions.at(-1);
   if (!last) return { state: 'more', by: [], have: 0, need: required };
@@ -37,7 +39,9 @@ export function quorum(decisions: readonly CountedDecision[], { required, owner 
     if (contentOf(counted.decision) === wanted && !isRequester(counted, required, owner)) by.push(counted);
   }
   if (by.length >= required) return { state: 'approved', by, verified: by.every(({ verified }) => verified) };
-  const note = isRequester(last, required, owner) ? { note: `${last.decision.approver} asked for this call and can't be one of its ${required} approvers.` } : {};
+  const note = isRequester(last, required, owner)
+    ? { note: `${last.decision.approver} asked for this call and can't be one of its ${required} approvers.` }
+    : {};
   return { state: 'more', by, have: by.length, need: required, ...note };
 }
 
@@ -54,7 +58,8 @@ function latestOfEach(decisions: readonly CountedDecision[]): CountedDecision[] 
 const isRequester = ({ decision }: CountedDecision, required: number, owner: string | undefined): boolean =>
   required > 1 && owner !== undefined && foldedName(decision.approver) === foldedName(owner);
 
-const contentOf = ({ arguments: edited }: Decision): string => (edited === undefined ? '' : (canonicalize(edited) ?? ''));
+const contentOf = ({ arguments: edited }: Decision): string =>
+  edited === undefined ? '' : (canonicalize(edited) ?? '');
 
 export interface QuorumSettings {
   required: number;
@@ -63,7 +68,10 @@ export interface QuorumSettings {
 }
 
 /** How many approvers a call of this tool and tier needs. */
-export function requiredFor({ required, requiredFor: special }: QuorumSettings, { tool, tier, groups }: { tool: ToolFacts; tier: Tier; groups?: Groups }): number {
+export function requiredFor(
+  { required, requiredFor: special }: QuorumSettings,
+  { tool, tier, groups }: { tool: ToolFacts; tier: Tier; groups?: Groups },
+): number {
   const fits = (entry: string): boolean => {
     const from = (TIERS as readonly string[]).indexOf(entry);
     return from >= 0 ? TIERS.indexOf(tier) >= from : nameList([entry], groups).restricts(tool) !== undefined;

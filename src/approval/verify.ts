@@ -41,10 +41,19 @@ export interface CountedDecision {
 
 export type Admission = { ok: true; counted: CountedDecision } | { ok: false; code: 'bad_signature'; reason: string };
 
-const bad = (reason: string): { ok: false; code: 'bad_signature'; reason: string } => ({ ok: false, code: 'bad_signature', reason });
+const bad = (reason: string): { ok: false; code: 'bad_signature'; reason: string } => ({
+  ok: false,
+  code: 'bad_signature',
+  reason,
+});
 
 /** Checks a signed decision. Never throws, whatever it is given. */
-export function verifyDecision(decision: Decision, subject: Subject, approvers: readonly Approver[], now: number): Verified {
+export function verifyDecision(
+  decision: Decision,
+  subject: Subject,
+  approvers: readonly Approver[],
+  now: number,
+): Verified {
   try {
     const { signature, approver: name } = decision;
     if (signature === undefined) return bad('The decision is not signed. Sign it: countersign approver init');
@@ -68,7 +77,12 @@ export function verifyDecision(decision: Decision, subject: Subject, approvers: 
  * Checks a decision, signed or not. One that carries a signature must carry a good one, whatever the settings; one that carries
  * none counts only where signatures are optional, unverified, and in the name of a listed approver where any is listed.
  */
-export function admitDecision(decision: Decision, subject: Subject, settings: SignatureSettings, now: number): Admission {
+export function admitDecision(
+  decision: Decision,
+  subject: Subject,
+  settings: SignatureSettings,
+  now: number,
+): Admission {
   const { signatures, approvers } = settings;
   if (decision.signature !== undefined || signatures === 'required') {
     const checked = verifyDecision(decision, subject, approvers, now);
@@ -85,7 +99,12 @@ export function admitDecision(decision: Decision, subject: Subject, settings: Si
 }
 
 /** Why this approver's decision does not fit this request, apart from its signature. */
-function unfitness(decision: Decision, approver: Approver, { digest, request }: Subject, now: number): string | undefined {
+function unfitness(
+  decision: Decision,
+  approver: Approver,
+  { digest, request }: Subject,
+  now: number,
+): string | undefined {
   const { name } = approver;
   if (decision.digest !== digest || decision.session !== request.session || decision.callId !== request.callId) {
     return 'The decision is on something else than what waits.';
@@ -95,10 +114,13 @@ function unfitness(decision: Decision, approver: Approver, { digest, request }: 
   if (!mayDecide(approver, request)) {
     return `${JSON.stringify(name)} may not decide on ${request.tool.name} (${request.tier}) of agent ${JSON.stringify(request.agent)}.`;
   }
-  if (decision.override && !approver.roles?.includes(EMERGENCY)) return `${JSON.stringify(name)} does not have the role ${EMERGENCY}.`;
+  if (decision.override && !approver.roles?.includes(EMERGENCY))
+    return `${JSON.stringify(name)} does not have the role ${EMERGENCY}.`;
   if (decision.at === undefined) return undefined;
-  if (decision.at > now + CLOCK_SKEW_MS) return 'The decision says that it is made in the future; set the clock of the machine that signs.';
-  if (decision.at < request.requestedAt - CLOCK_SKEW_MS) return 'The decision says that it was made before the request.';
+  if (decision.at > now + CLOCK_SKEW_MS)
+    return 'The decision says that it is made in the future; set the clock of the machine that signs.';
+  if (decision.at < request.requestedAt - CLOCK_SKEW_MS)
+    return 'The decision says that it was made before the request.';
   if (decision.at > request.expiresAt + CLOCK_SKEW_MS) return 'The decision was made after the request had expired.';
   return undefined;
 }

@@ -35,7 +35,10 @@ const COMMANDS: Record<string, Entry> = {
   inbox: { summary: 'a live screen of what waits: look, approve, deny', load: () => import('./commands/inbox.ts') },
   halt: { summary: 'emergency stop: nothing new runs', load: () => import('./commands/halt.ts') },
   resume: { summary: 'let calls run again after a halt', load: () => import('./commands/resume.ts') },
-  policy: { summary: 'test rules by cases, or on the calls of the last days', load: () => import('./commands/policy.ts') },
+  policy: {
+    summary: 'test rules by cases, or on the calls of the last days',
+    load: () => import('./commands/policy.ts'),
+  },
   tools: { summary: 'what a session’s model may call', load: () => import('./commands/tools.ts') },
   audit: { summary: 'the story of a call or a session', load: () => import('./commands/audit.ts') },
   setup: { summary: 'prepare a Temporal cluster of your own', load: () => import('./commands/setup.ts') },

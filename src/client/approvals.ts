@@ -3,7 +3,13 @@ import { userInfo } from 'node:os';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { approvalDigest } from '../approval/digest.ts';
 import { type Signer, signDecision } from '../approval/sign.ts';
-import { type ApprovalDetails, type ApprovalRequest, type Decision, type DecisionAnswer, shortCode } from '../protocol/approval.ts';
+import {
+  type ApprovalDetails,
+  type ApprovalRequest,
+  type Decision,
+  type DecisionAnswer,
+  shortCode,
+} from '../protocol/approval.ts';
 import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { isApprovalRequest } from '../protocol/forms.ts';
@@ -55,7 +61,18 @@ const lies = (id: string): CountersignError =>
 function checked(open: OpenRequest): OpenRequest {
   const { request, fingerprint, workspace, agent, requestedAt, bound, arguments: args } = open;
   const { session, callId, runId, tool, expiresAt } = request;
-  const content = { session, callId, runId, agent, tool, fingerprint, arguments: args, workspace, requestedAt, expiresAt };
+  const content = {
+    session,
+    callId,
+    runId,
+    agent,
+    tool,
+    fingerprint,
+    arguments: args,
+    workspace,
+    requestedAt,
+    expiresAt,
+  };
   if (approvalDigest({ ...content, bound }) !== request.digest) throw lies(open.id);
   return open;
 }
@@ -82,7 +99,10 @@ export class Approvals {
         // Anybody in the namespace can start a call's workflow with a memo of their own; one of another form ends no listing.
         if (waiting.for === 'approval' && !isApprovalRequest(waiting.request)) continue;
         const agent = searchAttributes[SEARCH_ATTRIBUTE.agent]?.[0];
-        const asked = waiting.for === 'approval' ? { code: shortCode(waiting.request.digest), summary: String(waiting.summary ?? '') } : {};
+        const asked =
+          waiting.for === 'approval'
+            ? { code: shortCode(waiting.request.digest), summary: String(waiting.summary ?? '') }
+            : {};
         found.push({ ...name, id: workflowId, ...(typeof agent === 'string' && { agent }), waiting, ...asked });
       }
     });
@@ -95,7 +115,11 @@ export class Approvals {
    */
   async show(call: string): Promise<OpenRequest> {
     const name = call.startsWith('#') ? await this.#byCode(call) : parseCallWorkflowId(call);
-    if (!name) throw new CountersignError('call_not_found', `${JSON.stringify(call)} names no call: call/<session>/<call id> or a short code.`);
+    if (!name)
+      throw new CountersignError(
+        'call_not_found',
+        `${JSON.stringify(call)} names no call: call/<session>/<call id> or a short code.`,
+      );
     const handle = new CallHandle(this.#transport, name);
     let details: ApprovalDetails | undefined;
     try {
@@ -112,7 +136,11 @@ export class Approvals {
   /** Lets the call run as shown, or with other arguments in place of those asked for. */
   approve(call: string | OpenRequest, options: ApproveOptions = {}): Promise<DecisionAnswer> {
     const { arguments: edited, override, ...rest } = options;
-    return this.#decide(call, { decision: 'approve', ...(edited && { arguments: edited }), ...(override && { override }) }, rest);
+    return this.#decide(
+      call,
+      { decision: 'approve', ...(edited && { arguments: edited }), ...(override && { override }) },
+      rest,
+    );
   }
 
   /** Ends the call as denied; the model sees the reason. */
@@ -171,7 +199,9 @@ export class Approvals {
   /** The main session above a call's: it holds the requests of all below it. */
   async #holder(session: string): Promise<string> {
     try {
-      const { memo } = await reach(() => this.#transport.client.workflow.getHandle(sessionWorkflowId(session)).describe());
+      const { memo } = await reach(() =>
+        this.#transport.client.workflow.getHandle(sessionWorkflowId(session)).describe(),
+      );
       return (memo?.[SESSION_MEMO] as SessionFacts | undefined)?.main ?? session;
     } catch (error) {
       if (isGone(error)) throw new CountersignError('session_not_found', `There is no session ${session}.`);
@@ -184,10 +214,17 @@ export class Approvals {
     const matches = (await this.pending()).filter((call) => call.code === wanted);
     if (matches.length > 1) {
       const names = matches.map(({ id }) => id).join(', ');
-      throw new CountersignError('ambiguous_name', `${code} is the short code of several calls; use a full name: ${names}`);
+      throw new CountersignError(
+        'ambiguous_name',
+        `${code} is the short code of several calls; use a full name: ${names}`,
+      );
     }
     const [match] = matches;
-    if (!match) throw new CountersignError('call_not_found', `No call that waits has the code ${code}. List them: countersign pending`);
+    if (!match)
+      throw new CountersignError(
+        'call_not_found',
+        `No call that waits has the code ${code}. List them: countersign pending`,
+      );
     return match;
   }
 }

@@ -65,7 +65,8 @@ function ownEntries(events: readonly HistoryEvent[]): SessionEntry[] {
     const at = new Date(timeOf(event)).toISOString();
     const started = event.workflowExecutionStartedEventAttributes;
     // Later runs are the same session, continued as new.
-    if (started && !started.continuedExecutionRunId) return [{ at, what: 'opened', by: started.identity || started.parentWorkflowExecution?.workflowId || 'unknown' }];
+    if (started && !started.continuedExecutionRunId)
+      return [{ at, what: 'opened', by: started.identity || started.parentWorkflowExecution?.workflowId || 'unknown' }];
     const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
     if (request?.input?.name === SESSION_MESSAGE.close) {
       return [

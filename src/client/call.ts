@@ -1,5 +1,10 @@
 /** A call that was started, from this process or another. */
-import { WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError, isGrpcServiceError } from '@temporalio/client';
+import {
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  isGrpcServiceError,
+} from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, defaultPayloadConverter } from '@temporalio/common';
 import type { ApprovalDetails } from '../protocol/approval.ts';
 import { type AmendAnswer, CALL_MEMO, type CallInput, type Settled, type Waiting } from '../protocol/call.ts';

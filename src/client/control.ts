@@ -47,13 +47,16 @@ export class Control {
 
   async #update(name: string, { reason, by = userInfo().username }: ControlOptions): Promise<Halt | null> {
     const { client, taskQueue } = this.#transport;
-    const startWorkflowOperation = new WithStartWorkflowOperation<(halted?: Halt | null) => Promise<never>>(WORKFLOW.control, {
-      workflowId: CONTROL_WORKFLOW_ID,
-      taskQueue,
-      args: [],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      staticSummary: 'emergency stop',
-    });
+    const startWorkflowOperation = new WithStartWorkflowOperation<(halted?: Halt | null) => Promise<never>>(
+      WORKFLOW.control,
+      {
+        workflowId: CONTROL_WORKFLOW_ID,
+        taskQueue,
+        args: [],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: 'emergency stop',
+      },
+    );
     try {
       return await client.workflow.executeUpdateWithStart<never, Halt | null, [ControlRequest]>(name, {
         startWorkflowOperation: startWorkflowOperation as never,

@@ -64,14 +64,21 @@ export class Countersign<Tools = BuiltInTools> {
   static async connect<Tools = BuiltInTools>(options: ConnectOptions = {}): Promise<Countersign<Tools>> {
     if (options.worker) {
       const { client, taskQueue, uiUrl } = options.worker;
-      return new Countersign({ client, taskQueue, eager: true, ...(uiUrl !== undefined && { uiUrl }) }, async () => undefined);
+      return new Countersign(
+        { client, taskQueue, eager: true, ...(uiUrl !== undefined && { uiUrl }) },
+        async () => undefined,
+      );
     }
     const settings =
-      options.address === undefined ? connectionSettings() : { options: { address: options.address }, namespace: 'default' };
+      options.address === undefined
+        ? connectionSettings()
+        : { options: { address: options.address }, namespace: 'default' };
     const connection = await connectTo(settings.options);
     const client = new Client({ connection, namespace: options.namespace ?? settings.namespace });
     const uiUrl = 'uiUrl' in settings && settings.uiUrl !== undefined ? { uiUrl: settings.uiUrl } : {};
-    return new Countersign({ client, taskQueue: options.taskQueue ?? TASK_QUEUE, eager: false, ...uiUrl }, () => connection.close());
+    return new Countersign({ client, taskQueue: options.taskQueue ?? TASK_QUEUE, eager: false, ...uiUrl }, () =>
+      connection.close(),
+    );
   }
 
   /** The Temporal client underneath, for what this library does not cover. */
@@ -116,7 +123,10 @@ export class Countersign<Tools = BuiltInTools> {
     } catch (error) {
       const known = await this.#state(facts.id).catch(() => undefined);
       if (known && known.state !== 'open') {
-        throw new CountersignError('session_closed', `Session ${facts.id} is ${known.state}; ids are never reused. Take another.`);
+        throw new CountersignError(
+          'session_closed',
+          `Session ${facts.id} is ${known.state}; ids are never reused. Take another.`,
+        );
       }
       throw fromFailure(error);
     }
@@ -132,9 +142,13 @@ export class Countersign<Tools = BuiltInTools> {
   async session(id: string): Promise<SessionHandle<Tools>> {
     const known = await this.#state(id);
     if (!known) {
-      throw new CountersignError('session_not_found', `There is no session ${id}. Open it first: countersign session open --id ${id}`);
+      throw new CountersignError(
+        'session_not_found',
+        `There is no session ${id}. Open it first: countersign session open --id ${id}`,
+      );
     }
-    if (known.state !== 'open') throw new CountersignError('session_closed', `Session ${id} is ${known.state}; open another.`);
+    if (known.state !== 'open')
+      throw new CountersignError('session_closed', `Session ${id} is ${known.state}; open another.`);
     return new SessionHandle<Tools>(this.#transport, known.facts);
   }
 
@@ -156,7 +170,8 @@ export class Countersign<Tools = BuiltInTools> {
   /** A call by its full name, `call/<session>/<call id>`. */
   call(id: string): CallHandle {
     const name = parseCallWorkflowId(id);
-    if (!name) throw new CountersignError('call_not_found', `${JSON.stringify(id)} is no call's name: call/<session>/<call id>`);
+    if (!name)
+      throw new CountersignError('call_not_found', `${JSON.stringify(id)} is no call's name: call/<session>/<call id>`);
     return new CallHandle(this.#transport, name);
   }
 
@@ -188,7 +203,9 @@ export class Countersign<Tools = BuiltInTools> {
   async #state(id: string): Promise<{ facts: SessionFacts; state: SessionState } | undefined> {
     if (!isSessionId(id)) throw invalidSessionId(id);
     try {
-      const description = await reach(() => this.#transport.client.workflow.getHandle(sessionWorkflowId(id)).describe());
+      const description = await reach(() =>
+        this.#transport.client.workflow.getHandle(sessionWorkflowId(id)).describe(),
+      );
       return description.type === WORKFLOW.session ? sessionFrom(description) : undefined;
     } catch (error) {
       if (isGone(error) || error instanceof WorkflowNotFoundError) return undefined;
@@ -208,7 +225,13 @@ async function connectTo(options: Parameters<typeof Connection.connect>[0] & obj
   }
 }
 
-function mainFacts({ id = randomUUID(), workspace, agent = 'default', channel = 'inbox', ...rest }: OpenSessionOptions): SessionFacts {
+function mainFacts({
+  id = randomUUID(),
+  workspace,
+  agent = 'default',
+  channel = 'inbox',
+  ...rest
+}: OpenSessionOptions): SessionFacts {
   if (!isSessionId(id)) throw invalidSessionId(id);
   const { owner, provider, group } = rest;
   return {
@@ -226,7 +249,10 @@ function mainFacts({ id = randomUUID(), workspace, agent = 'default', channel = 
 }
 
 const invalidSessionId = (id: string): CountersignError =>
-  new CountersignError('invalid_id', `A session id is 1 to 64 of A-Z a-z 0-9 . _ -, not ${JSON.stringify(String(id).slice(0, 80))}.`);
+  new CountersignError(
+    'invalid_id',
+    `A session id is 1 to 64 of A-Z a-z 0-9 . _ -, not ${JSON.stringify(String(id).slice(0, 80))}.`,
+  );
 
 /** One id is one session: attaching needs the same start data. */
 function checkSame(asked: SessionFacts, found: SessionFacts): void {

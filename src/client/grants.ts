@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { CountersignError } from '../protocol/errors.ts';
-import { GRANT_LIMITS, type Grant, type GrantAnswer, type GrantPattern, type Revocation, isGrant } from '../protocol/grant.ts';
+import {
+  GRANT_LIMITS,
+  type Grant,
+  type GrantAnswer,
+  type GrantPattern,
+  type Revocation,
+  isGrant,
+} from '../protocol/grant.ts';
 import { sessionWorkflowId } from '../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../protocol/names.ts';
 import { type Signer, signGrant } from '../approval/sign.ts';
@@ -43,7 +50,10 @@ export class Grants {
     const unsigned: Grant = { id, tool, arguments: patterns, scope, expiresAt: at + forMs, by, at };
     if (!isGrant(unsigned)) {
       const days = GRANT_LIMITS.lifeMs / 86_400_000;
-      throw new CountersignError('invalid_usage', `A grant names a tool and a pattern for each argument, and ends within ${days} days.`);
+      throw new CountersignError(
+        'invalid_usage',
+        `A grant names a tool and a pattern for each argument, and ends within ${days} days.`,
+      );
     }
     const grant = signer ? await signGrant(unsigned, signer) : unsigned;
     const answer = await this.#update<Grant>(SESSION_MESSAGE.addGrant, grant);
@@ -78,7 +88,8 @@ export class Grants {
     try {
       return await reach(() => this.#session.executeUpdate<GrantAnswer, [Argument]>(name, { args: [argument] }));
     } catch (error) {
-      if (isGone(error)) throw new CountersignError('session_closed', `Session ${this.#main} is closed or does not exist.`);
+      if (isGone(error))
+        throw new CountersignError('session_closed', `Session ${this.#main} is closed or does not exist.`);
       throw fromFailure(error);
     }
   }

@@ -1,6 +1,12 @@
 /** Countersign's client library. */
 export { type Signer, signerOf } from '../approval/sign.ts';
-export { type ApproveOptions, Approvals, type DecisionOptions, type OpenRequest, type WaitingCall } from './approvals.ts';
+export {
+  type ApproveOptions,
+  Approvals,
+  type DecisionOptions,
+  type OpenRequest,
+  type WaitingCall,
+} from './approvals.ts';
 export type { CallAudit, CallEntry, DecisionEntry, RouteEntry, SessionAudit, SessionEntry } from './audit.ts';
 export { CallHandle } from './call.ts';
 export { type ConnectOptions, Countersign, type EmbeddedWorker, type OpenSessionOptions } from './countersign.ts';

@@ -193,12 +193,16 @@ export class SessionHandle<Tools = BuiltInTools> {
 /** Form only; tools and policy judge the rest, where they run. */
 function checkInput(tool: unknown, args: unknown, callId: unknown): CallInput {
   if (!isCallId(callId)) {
-    throw new CountersignError('invalid_id', `A call id is 1 to 128 of A-Z a-z 0-9 . _ -, not ${JSON.stringify(String(callId).slice(0, 140))}.`);
+    throw new CountersignError(
+      'invalid_id',
+      `A call id is 1 to 128 of A-Z a-z 0-9 . _ -, not ${JSON.stringify(String(callId).slice(0, 140))}.`,
+    );
   }
   if (typeof tool !== 'string' || tool.length === 0 || tool.length > 200) {
     throw new CountersignError('unknown_tool', 'A tool name has 1 to 200 characters. List them: countersign tools');
   }
-  if (!isJsonObject(args)) throw new CountersignError('invalid_arguments', 'Arguments are a JSON object.', { field: '' });
+  if (!isJsonObject(args))
+    throw new CountersignError('invalid_arguments', 'Arguments are a JSON object.', { field: '' });
   const bytes = Buffer.byteLength(JSON.stringify(args));
   if (bytes > LIMITS.argumentBytes) {
     const message = `The arguments take ${bytes} bytes; ${LIMITS.argumentBytes} is the limit. Write large content in parts.`;

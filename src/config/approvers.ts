@@ -34,7 +34,10 @@ function problemsOf(approvers: Approvers, index: number): Problem[] {
     return problem('publicKey', 'this is no Ed25519 public key as countersign approver init prints it');
   }
   if (before.some((one) => one.publicKey === publicKey)) {
-    return problem('publicKey', 'another approver has this key; each has one of their own, so that they can be counted');
+    return problem(
+      'publicKey',
+      'another approver has this key; each has one of their own, so that they can be counted',
+    );
   }
   return [];
 }

@@ -64,7 +64,12 @@ export async function findConfig(
 /** The configuration in a text. `fileName` is for messages only. Throws `invalid_config` as {@link loadConfig} does. */
 export function parseConfig(text: string, fileName: string, tools?: readonly KnownTool[]): LoadedConfig {
   const { value, root, file } = readJsonc(text, fileName, validateConfig);
-  const problem = [...unknownNames(value, tools), ...deafRules(value, tools), ...conflicts(value), ...notifierProblems(value)][0];
+  const problem = [
+    ...unknownNames(value, tools),
+    ...deafRules(value, tools),
+    ...conflicts(value),
+    ...notifierProblems(value),
+  ][0];
   if (problem !== undefined)
     throw invalid(file, nodeAt(root, problem.path).offset, pointer(problem.path), problem.message);
   return loaded(value);

@@ -24,11 +24,18 @@ export interface EmailConfig extends Secret<'password'> {
   to: string[];
 }
 
-export const NOTIFIER_TYPES = ['log', 'terminal', 'webhook', 'slack', 'email'] as const satisfies readonly NotifierConfig['type'][];
+export const NOTIFIER_TYPES = [
+  'log',
+  'terminal',
+  'webhook',
+  'slack',
+  'email',
+] as const satisfies readonly NotifierConfig['type'][];
 
 const { Optional } = Type;
 const text = (description: string) => Optional(Type.String({ minLength: 1, maxLength: 2_000, description }));
-const variable = (description: string) => Optional(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$', description }));
+const variable = (description: string) =>
+  Optional(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$', description }));
 const file = (description: string) => Optional(Type.String({ pattern: '^/', maxLength: 4_096, description }));
 const address = { minLength: 3, maxLength: 320, pattern: '^[^\\r\\n]+$' } as const;
 
@@ -40,7 +47,9 @@ export const notifierSchema = Type.Unsafe<NotifierConfig>(
       url: text('webhook: the address that is posted to; redirects are not followed.'),
       secretEnv: variable('webhook: the environment variable that holds the signing secret.'),
       secretFile: file('webhook: the file that holds the signing secret.'),
-      urlEnv: variable('slack: the environment variable that holds the address of the incoming webhook, which is a secret.'),
+      urlEnv: variable(
+        'slack: the environment variable that holds the address of the incoming webhook, which is a secret.',
+      ),
       urlFile: file('slack: the file that holds the address of the incoming webhook.'),
       host: text('email: the SMTP server.'),
       port: Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: 'email: 465 with tls, 587 otherwise.' })),
@@ -100,7 +109,8 @@ function problemsOf(notifier: NotifierConfig, path: (string | number)[]): Proble
 
 function addressProblems(address: string, path: (string | number)[]): Problem[] {
   const url = URL.parse(address);
-  if (url === null || !/^https?:$/.test(url.protocol)) return [{ path, message: 'must be a whole http or https address' }];
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return [{ path, message: 'must be a whole http or https address' }];
   if (url.username !== '' || url.password !== '')
     return [{ path, message: 'must hold no user name and password: the file is no place for secrets' }];
   return [];

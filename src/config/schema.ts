@@ -124,7 +124,10 @@ const approver = Type.Object(
 const ladderStep = Type.Union(
   [
     Type.Object({ after: duration('Time since the request'), remind: Type.Literal(true) }, closed),
-    Type.Object({ after: duration('Time since the request'), reassign: Type.String({ minLength: 1, maxLength: 64 }) }, closed),
+    Type.Object(
+      { after: duration('Time since the request'), reassign: Type.String({ minLength: 1, maxLength: 64 }) },
+      closed,
+    ),
   ],
   { description: 'Reminds the people of the channel, or asks the approvers of a role.' },
 );
@@ -144,7 +147,8 @@ const approvals = Type.Object(
     ),
     onTimeout: Optional(
       Type.Enum(['deny', 'wait'], {
-        description: 'What becomes of a request that nobody decides in time: it expires, or waits on, 30 days at most. Default: deny.',
+        description:
+          'What becomes of a request that nobody decides in time: it expires, or waits on, 30 days at most. Default: deny.',
       }),
     ),
     ladder: Optional(

@@ -38,7 +38,18 @@ export interface ToolContextOptions {
 }
 
 export async function openToolContext(options: ToolContextOptions): Promise<ToolContext> {
-  const { facts, ancestors, callId, stateDir, backend, allowElevated, maxFileBytes, signal, sandbox = {}, sealed = [] } = options;
+  const {
+    facts,
+    ancestors,
+    callId,
+    stateDir,
+    backend,
+    allowElevated,
+    maxFileBytes,
+    signal,
+    sandbox = {},
+    sealed = [],
+  } = options;
   const protection = protectionOf([stateDir, ...options.protectedPaths]);
   const place = { root: facts.workspace, protection, signal, ...(maxFileBytes !== undefined && { maxFileBytes }) };
   const common = {

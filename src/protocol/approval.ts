@@ -210,7 +210,18 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 /** True for a decision in the form that sessions take; the contents are checked by activities. */
 export function isDecision(value: unknown): value is Decision {
   if (typeof value !== 'object' || value === null) return false;
-  const { session, callId, digest, decision, approver, reason, arguments: edited, at, override, signature } = value as Record<string, unknown>;
+  const {
+    session,
+    callId,
+    digest,
+    decision,
+    approver,
+    reason,
+    arguments: edited,
+    at,
+    override,
+    signature,
+  } = value as Record<string, unknown>;
   return (
     isSessionId(session) &&
     isCallId(callId) &&

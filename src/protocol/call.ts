@@ -18,9 +18,7 @@ export type Waiting =
 export const CALL_MEMO = 'countersignWaiting';
 
 /** What `settle` answers. `seq` counts the waiting states so far; pass it to learn of the next one. */
-export type Settled =
-  | { state: 'done'; outcome: Outcome }
-  | { state: 'waiting'; seq: number; waiting: Waiting };
+export type Settled = { state: 'done'; outcome: Outcome } | { state: 'waiting'; seq: number; waiting: Waiting };
 
 export interface Amendment {
   arguments: JsonObject;

@@ -26,5 +26,7 @@ export interface Halt extends ControlRequest {
 export const isControlRequest = (value: unknown): value is ControlRequest => {
   if (typeof value !== 'object' || value === null) return false;
   const { by, reason } = value as Record<string, unknown>;
-  return typeof by === 'string' && by.length > 0 && by.length <= 200 && typeof reason === 'string' && reason.length <= 1_000;
+  return (
+    typeof by === 'string' && by.length > 0 && by.length <= 200 && typeof reason === 'string' && reason.length <= 1_000
+  );
 };

@@ -96,7 +96,10 @@ export class CountersignError extends Error {
 
 /** True for errors of ours, also when two copies of this module are loaded. */
 export const isCountersignError = (error: unknown): error is CountersignError =>
-  error instanceof Error && error.name === 'CountersignError' && 'code' in error && Object.hasOwn(ERRORS, String(error.code));
+  error instanceof Error &&
+  error.name === 'CountersignError' &&
+  'code' in error &&
+  Object.hasOwn(ERRORS, String(error.code));
 
 /** The error in the form that outcomes carry. */
 export const callError = (code: ErrorCode, message: string): { kind: ErrorKind; code: ErrorCode; message: string } => ({

@@ -45,7 +45,11 @@ export const isChildEnded = (value: unknown): value is ChildEnded =>
   isRecord(value) && isSessionId(value['id']) && typeof value['failed'] === 'boolean' && isText(value['reason'], 2_000);
 
 export const isNotice = (value: unknown): value is SessionNotice =>
-  isRecord(value) && isTime(value['at']) && isSessionId(value['session']) && isText(value['kind'], 40) && isText(value['text'], 2_000);
+  isRecord(value) &&
+  isTime(value['at']) &&
+  isSessionId(value['session']) &&
+  isText(value['kind'], 40) &&
+  isText(value['text'], 2_000);
 
 export const isChildRequest = (value: unknown): value is ChildRequest =>
   isRecord(value) &&

@@ -60,14 +60,20 @@ export function isGrant(value: unknown): value is Grant {
 
 const KEYS: ReadonlySet<string> = new Set(['id', 'tool', 'arguments', 'scope', 'expiresAt', 'by', 'at', 'signature']);
 
-const isText = (value: Json | undefined, most: number): boolean => typeof value === 'string' && value.length > 0 && value.length <= most;
-const isTime = (value: Json | undefined): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+const isText = (value: Json | undefined, most: number): boolean =>
+  typeof value === 'string' && value.length > 0 && value.length <= most;
+const isTime = (value: Json | undefined): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 const isScope = (value: Json | undefined): boolean =>
-  isJsonObject(value) && Object.keys(value).length === 1 && (isSessionId(value['session']) || isSessionId(value['agent']));
+  isJsonObject(value) &&
+  Object.keys(value).length === 1 &&
+  (isSessionId(value['session']) || isSessionId(value['agent']));
 
 const isPattern = (value: Json): boolean =>
-  isJsonObject(value) && Object.keys(value).length === 1 && (Object.hasOwn(value, 'exact') || isText(value['glob'], 1_000));
+  isJsonObject(value) &&
+  Object.keys(value).length === 1 &&
+  (Object.hasOwn(value, 'exact') || isText(value['glob'], 1_000));
 
 /** A grant that stands in for a person. */
 export interface StandingGrant {

@@ -116,12 +116,7 @@ export interface Judgement {
 /** The refusals that policy makes. */
 export type DenyCode = Extract<
   ErrorCode,
-  | 'policy_denied'
-  | 'policy_failed'
-  | 'tool_unavailable'
-  | 'missing_capability'
-  | 'outside_workspace'
-  | 'protected_path'
+  'policy_denied' | 'policy_failed' | 'tool_unavailable' | 'missing_capability' | 'outside_workspace' | 'protected_path'
 >;
 
 /** What the workflow needs to know of the tool to run it; recorded, so later changes to the tool change nothing here. */

@@ -79,9 +79,7 @@ export interface ChildRequest {
 }
 
 /** What `openChild` answers. */
-export type ChildAnswer =
-  | { opened: true; facts: SessionFacts }
-  | { opened: false; code: ErrorCode; message: string };
+export type ChildAnswer = { opened: true; facts: SessionFacts } | { opened: false; code: ErrorCode; message: string };
 
 /** A child's last word to its parent. */
 export interface ChildEnded {

@@ -78,8 +78,10 @@ async function loaded(name: string): Promise<{ rgPath?: string } | Error> {
 
 /** Files are opened one path component at a time, from descriptors: by name a symlink race gets out of the workspace. */
 function confinementCheck(): Check {
-  if (existsSync('/proc/self/fd')) return { name: 'file-confinement', ok: true, found: 'by descriptor (/proc/self/fd)' };
-  const hint = 'Mount /proc, or run the worker on Linux. Until then symbolic links are refused and races are not excluded.';
+  if (existsSync('/proc/self/fd'))
+    return { name: 'file-confinement', ok: true, found: 'by descriptor (/proc/self/fd)' };
+  const hint =
+    'Mount /proc, or run the worker on Linux. Until then symbolic links are refused and races are not excluded.';
   return { name: 'file-confinement', ok: false, found: 'by name', hint };
 }
 

@@ -61,14 +61,25 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const server = await openServer(options, state, report, (exit) => ended.reject(serverGone(exit)));
   try {
     const worker = await openWorker(options, settings, server, state, log);
-    void sweepClaims(state, 2 * RETENTION_DAYS * 86_400_000).catch((error: unknown) => log.warn({ err: error }, 'old claims were not swept'));
+    void sweepClaims(state, 2 * RETENTION_DAYS * 86_400_000).catch((error: unknown) =>
+      log.warn({ err: error }, 'old claims were not swept'),
+    );
     const work = worker.run();
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => (stopped ??= stopAll(worker, work, server, settings.stop));
     const running = Promise.race([work, ended.promise]);
     running.catch(() => undefined);
     const { address, namespace, uiUrl, from } = server;
-    return { address, namespace, from, ...(uiUrl !== undefined && { uiUrl }), worker: { ...worker, ...(uiUrl !== undefined && { uiUrl }) }, config: settings.current(), running, stop };
+    return {
+      address,
+      namespace,
+      from,
+      ...(uiUrl !== undefined && { uiUrl }),
+      worker: { ...worker, ...(uiUrl !== undefined && { uiUrl }) },
+      config: settings.current(),
+      running,
+      stop,
+    };
   } catch (error) {
     settings.stop();
     await server.stop();
@@ -85,11 +96,17 @@ interface Settings {
 async function openSettings({ configFile, tools }: ServiceOptions, log: Logger): Promise<Settings> {
   let current = await findConfig(configFile, [process.cwd(), configDir()], tools);
   const onChange = (loaded: LoadedConfig): void => {
-    log.warn({ path: loaded.path, before: current.hash, now: loaded.hash }, 'configuration changed; later calls follow it');
+    log.warn(
+      { path: loaded.path, before: current.hash, now: loaded.hash },
+      'configuration changed; later calls follow it',
+    );
     current = loaded;
   };
   const onError = (error: Error): void =>
-    log.error({ path: current.path, error: error.message }, 'the changed configuration is broken; the old one stays in force');
+    log.error(
+      { path: current.path, error: error.message },
+      'the changed configuration is broken; the old one stays in force',
+    );
   // Without a file the defaults hold until one is made in the working folder.
   const stop = watchConfig(current.path ?? CONFIG_FILE, onChange, onError, current.hash, tools);
   return { current: () => current, stop };
@@ -117,7 +134,14 @@ async function openServer(
     ...(ui !== undefined && { ui }),
   });
   const { address, namespace, uiUrl } = temporal;
-  return { address, namespace, from: 'embedded', options: { address }, ...(uiUrl !== undefined && { uiUrl }), stop: () => temporal.stop() };
+  return {
+    address,
+    namespace,
+    from: 'embedded',
+    options: { address },
+    ...(uiUrl !== undefined && { uiUrl }),
+    stop: () => temporal.stop(),
+  };
 }
 
 async function openWorker(
@@ -128,14 +152,24 @@ async function openWorker(
   log: Logger,
 ): Promise<CountersignWorker> {
   Runtime.install({ logger: quietLogger(log), shutdownSignals: [] });
-  const connection = await NativeConnection.connect(server.options as Parameters<typeof NativeConnection.connect>[0] & object);
+  const connection = await NativeConnection.connect(
+    server.options as Parameters<typeof NativeConnection.connect>[0] & object,
+  );
   const own = trustable(trust);
   return createWorker({
     connection,
     namespace: server.namespace,
     settings: () => settings.current(),
-    trustedRoots: async () => [...own, ...settings.current().config.workspaces, ...(await listTrustedRoots(join(configDir(), 'workspaces.json')))],
-    protectedPaths: [state, configDir(), ...(settings.current().path === undefined ? [] : [settings.current().path as string])],
+    trustedRoots: async () => [
+      ...own,
+      ...settings.current().config.workspaces,
+      ...(await listTrustedRoots(join(configDir(), 'workspaces.json'))),
+    ],
+    protectedPaths: [
+      state,
+      configDir(),
+      ...(settings.current().path === undefined ? [] : [settings.current().path as string]),
+    ],
     stateDir: state,
     ...(tools && { tools }),
     ...(server.uiUrl !== undefined && { uiUrl: server.uiUrl }),
@@ -167,7 +201,12 @@ function quietLogger(log: Logger) {
   };
 }
 
-async function stopAll(worker: CountersignWorker, work: Promise<void>, server: Server, stopSettings: () => void): Promise<void> {
+async function stopAll(
+  worker: CountersignWorker,
+  work: Promise<void>,
+  server: Server,
+  stopSettings: () => void,
+): Promise<void> {
   stopSettings();
   worker.shutdown();
   await work.catch(() => undefined);

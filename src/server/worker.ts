@@ -122,4 +122,3 @@ async function admit({ settings, trustedRoots, protectedPaths }: WorkerOptions, 
     throw new CountersignError('untrusted_workspace', `A session's workspace is given as its real path: ${canonical}`);
   }
 }
-

@@ -94,7 +94,17 @@ export function refuse(request: ApprovalRequest, code: 'no_approver' | 'too_many
       ? 'This call needs a person, and no open session above it has a channel to one.'
       : 'The main session holds as many requests as it may. Decide some, then call again.';
   const { session, callId, digest } = request;
-  return { session, callId, digest, decision: 'deny', approver: 'countersign', verified: false, decisions: [], code, reason };
+  return {
+    session,
+    callId,
+    digest,
+    decision: 'deny',
+    approver: 'countersign',
+    verified: false,
+    decisions: [],
+    code,
+    reason,
+  };
 }
 
 /** 32-bit FNV-1a of the edited arguments, enough to tell a repeat from another edit; nothing is secured by it. */

@@ -4,7 +4,13 @@ import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { isSessionId, sessionWorkflowId } from '../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
 import type { SessionInput } from './session-state.ts';
-import { type ChildAnswer, type ChildRequest, SESSION_MEMO, type SessionFacts, type SessionLimits } from '../protocol/session.ts';
+import {
+  type ChildAnswer,
+  type ChildRequest,
+  SESSION_MEMO,
+  type SessionFacts,
+  type SessionLimits,
+} from '../protocol/session.ts';
 
 type Refusal = Extract<ChildAnswer, { opened: false }>;
 

@@ -18,12 +18,19 @@ export async function control(halted: Halt | null = null): Promise<never> {
   const set = (next: Halt | null): Halt | null => {
     now = next;
     upsertMemo({ [CONTROL_MEMO]: now });
-    setCurrentDetails(now ? `**Halted** by ${plainMarkdown(now.by)}: ${plainMarkdown(now.reason)}\n\n    countersign resume --reason '…'` : 'Calls run.');
+    setCurrentDetails(
+      now
+        ? `**Halted** by ${plainMarkdown(now.by)}: ${plainMarkdown(now.reason)}\n\n    countersign resume --reason '…'`
+        : 'Calls run.',
+    );
     return now;
   };
   const validator = (request: unknown): void => {
     if (!isControlRequest(request)) {
-      throw ApplicationFailure.nonRetryable('A halt or resume says by whom (200 characters) and why (1,000).', 'invalid_usage');
+      throw ApplicationFailure.nonRetryable(
+        'A halt or resume says by whom (200 characters) and why (1,000).',
+        'invalid_usage',
+      );
     }
   };
   setHandler(haltUpdate, ({ by, reason }) => set(now ?? { by, reason, at: Date.now() }), { validator });

@@ -21,7 +21,14 @@ import {
 } from '@temporalio/workflow';
 import type { Covered } from '../activities/grants.ts';
 import type { Activities } from '../activities/index.ts';
-import type { ApprovalRequest, Decision, DecisionAnswer, Escalation, LadderStep, SealedDecision } from '../protocol/approval.ts';
+import type {
+  ApprovalRequest,
+  Decision,
+  DecisionAnswer,
+  Escalation,
+  LadderStep,
+  SealedDecision,
+} from '../protocol/approval.ts';
 import { isDecision, sealDecisions, shortCode } from '../protocol/approval.ts';
 import type { ErrorCode } from '../protocol/errors.ts';
 import {
@@ -32,7 +39,14 @@ import {
   isNotice,
   isWithdrawal,
 } from '../protocol/forms.ts';
-import { GRANT_LIMITS, type Grant, type GrantAnswer, type Revocation, isGrant, isRevocation } from '../protocol/grant.ts';
+import {
+  GRANT_LIMITS,
+  type Grant,
+  type GrantAnswer,
+  type Revocation,
+  isGrant,
+  isRevocation,
+} from '../protocol/grant.ts';
 import { callWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import { plainMarkdown, plainTime } from '../protocol/markdown.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
@@ -86,7 +100,9 @@ export async function session(given?: SessionInput): Promise<SessionClosed> {
   const input = given ?? {};
   const facts = ownFacts();
   const self = new Session(facts, input);
-  let admission: OpenedAnswer | undefined = input.carried ? { opened: true, facts, limits: input.carried.limits } : undefined;
+  let admission: OpenedAnswer | undefined = input.carried
+    ? { opened: true, facts, limits: input.carried.limits }
+    : undefined;
   listen(self, () => admission);
   // Cancelling a session in the Temporal UI means closing it; what it does on the way is not cut short.
   CancellationScope.current().cancelRequested.catch(() => self.close('cancelled'));
@@ -104,7 +120,10 @@ function ownFacts(): SessionFacts {
   const { memo, workflowId } = workflowInfo();
   const facts = memo?.[SESSION_MEMO] as SessionFacts | undefined;
   if (facts?.id !== undefined && facts.id === parseSessionWorkflowId(workflowId)) return facts;
-  throw ApplicationFailure.nonRetryable('This workflow was started without a session in its memo.', 'session_not_found');
+  throw ApplicationFailure.nonRetryable(
+    'This workflow was started without a session in its memo.',
+    'session_not_found',
+  );
 }
 
 function listen(self: Session, admission: () => OpenedAnswer | undefined): void {
@@ -186,8 +205,9 @@ function showPending(self: Session): void {
   const waiting = Object.values(self.approvals.pending).map(({ request }) => request);
   const lines = waiting
     .slice(0, LINES_SHOWN)
-    .map(({ digest, tool, session: from, expiresAt }) =>
-      `- \`${shortCode(digest)}\` ${plainMarkdown(tool)} of session ${plainMarkdown(from)}, until ${plainTime(expiresAt)}`,
+    .map(
+      ({ digest, tool, session: from, expiresAt }) =>
+        `- \`${shortCode(digest)}\` ${plainMarkdown(tool)} of session ${plainMarkdown(from)}, until ${plainTime(expiresAt)}`,
     );
   const more = waiting.length > LINES_SHOWN ? [`- and ${waiting.length - LINES_SHOWN} more`] : [];
   setCurrentDetails(waiting.length === 0 ? '' : ['**Waits for people**', '', ...lines, ...more].join('\n'));
@@ -281,7 +301,13 @@ async function route(self: Session, request: ApprovalRequest): Promise<void> {
 async function notify(self: Session, request: ApprovalRequest, step?: LadderStep): Promise<void> {
   const { session: from, callId } = request;
   const failed = (why: string): void =>
-    self.note({ at: Date.now(), kind: 'notify_failed', session: from, callId, text: `${why}; the request still waits.`.slice(0, 500) });
+    self.note({
+      at: Date.now(),
+      kind: 'notify_failed',
+      session: from,
+      callId,
+      text: `${why}; the request still waits.`.slice(0, 500),
+    });
   const kind = step === undefined ? 'requested' : step.kind === 'remind' ? 'reminder' : 'reassigned';
   self.notifying += 1;
   try {
@@ -328,7 +354,8 @@ async function addGrant(self: Session, grant: Grant): Promise<GrantAnswer> {
   const refuse = (code: ErrorCode, message: string): GrantAnswer => ({ accepted: false, code, message });
   if (!holds(self)) return refuse('no_approver', 'Grants are kept by a main session that people watch; this is none.');
   self.grants = self.grants.filter(({ expiresAt }) => expiresAt > Date.now());
-  if (self.grants.some(({ id }) => id === grant.id)) return refuse('invalid_id', `There is a grant ${grant.id} already.`);
+  if (self.grants.some(({ id }) => id === grant.id))
+    return refuse('invalid_id', `There is a grant ${grant.id} already.`);
   if (self.grants.length >= GRANT_LIMITS.count) {
     return refuse('session_limit', `A session holds ${GRANT_LIMITS.count} grants at most; revoke some first.`);
   }
@@ -376,7 +403,11 @@ async function letRun(self: Session, { request, grant, verified }: Covered): Pro
 }
 
 /** A bad signature leaves the request waiting, and stands in the session's notices. */
-function recordRefusal(self: Session, { session: from, callId, approver }: Decision, answer: DecisionAnswer): DecisionAnswer {
+function recordRefusal(
+  self: Session,
+  { session: from, callId, approver }: Decision,
+  answer: DecisionAnswer,
+): DecisionAnswer {
   if (answer.answer !== 'bad_signature') return answer;
   const text = `A decision in the name of ${approver} was refused: ${answer.message}`.slice(0, 500);
   self.note({ at: Date.now(), kind: 'bad_signature', session: from, callId, text });
@@ -428,7 +459,7 @@ async function closing(self: Session): Promise<void> {
       if (!there) self.children.delete(id);
     }),
   );
-  for (let empty = 0; empty < 2; ) {
+  for (let empty = 0; empty < 2;) {
     const count = await endCalls(self.facts.id);
     self.callsEnded += count;
     empty = count === 0 ? empty + 1 : 0;

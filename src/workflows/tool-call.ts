@@ -50,7 +50,8 @@ const NO_CALL = 'A call is started with { "tool": "…", "arguments": { … } }.
 const NO_AMENDMENT = 'An amendment is { "arguments": { … }, "attempt": 1 }.';
 
 export async function toolCall(input: CallInput): Promise<Outcome> {
-  if (!isCallInput(input)) return { status: 'invalid', error: callError('invalid_arguments', NO_CALL), attempts: 1, tries: 0 };
+  if (!isCallInput(input))
+    return { status: 'invalid', error: callError('invalid_arguments', NO_CALL), attempts: 1, tries: 0 };
   const call = new CallState(input);
   const scope = new CancellationScope();
   setHandler(settleUpdate, (seen) => call.settle(seen));
@@ -123,7 +124,10 @@ async function prepare(call: CallState): Promise<Prepared | { verdict: 'failed';
 }
 
 /** True once other arguments have come. */
-async function corrected(call: CallState, { error, correctionMs }: Extract<Prepared, { verdict: 'invalid' }>): Promise<boolean> {
+async function corrected(
+  call: CallState,
+  { error, correctionMs }: Extract<Prepared, { verdict: 'invalid' }>,
+): Promise<boolean> {
   call.awaitCorrection(error, correctionMs);
   const came = await condition(() => call.corrected || call.sessionClosed, correctionMs, {
     summary: 'correction expires',
@@ -171,7 +175,8 @@ async function answer(call: CallState, { requestedAt, expiresAt, ladder }: Ask):
   const steps = ladder.filter(({ afterMs }) => requestedAt + afterMs < expiresAt);
   for (const step of steps) {
     const wait = Math.max(1, requestedAt + step.afterMs - Date.now());
-    if (await condition(over, wait, { summary: step.kind === 'remind' ? 'remind' : `ask ${step.role ?? 'others'}` })) return true;
+    if (await condition(over, wait, { summary: step.kind === 'remind' ? 'remind' : `ask ${step.role ?? 'others'}` }))
+      return true;
     await call.escalate(step);
   }
   return condition(over, Math.max(1, expiresAt - Date.now()), { summary: 'approval expires' });

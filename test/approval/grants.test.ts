@@ -20,27 +20,67 @@ const grant = (over: Partial<Grant> = {}): Grant => ({
   ...over,
 });
 
-const call = (tool: string, args: JsonObject, subjects: ResolvedSubject[], over: Partial<GrantableCall> = {}): GrantableCall => {
+const call = (
+  tool: string,
+  args: JsonObject,
+  subjects: ResolvedSubject[],
+  over: Partial<GrantableCall> = {},
+): GrantableCall => {
   const toolFacts = { ...request().tool, name: tool };
   const facts: CallFacts = { tool: toolFacts, arguments: args, subjects };
-  return { tool: toolFacts, tier: 'workspace', agent: 'default', facts, session: 'main', ancestors: [], required: 1, ...over };
+  return {
+    tool: toolFacts,
+    tier: 'workspace',
+    agent: 'default',
+    facts,
+    session: 'main',
+    ancestors: [],
+    required: 1,
+    ...over,
+  };
 };
 
-const write = (path: string, canonical = `/w/${path}`, over: Partial<GrantableCall> = {}, more: JsonObject = {}): GrantableCall =>
+const write = (
+  path: string,
+  canonical = `/w/${path}`,
+  over: Partial<GrantableCall> = {},
+  more: JsonObject = {},
+): GrantableCall =>
   call(
     'write',
     { path, content: 'x', ...more },
-    [{ kind: 'path', argument: 'path', path, canonical, ...(canonical.startsWith('/w/') && { relative: canonical.slice(3) }), inside: canonical.startsWith('/w/'), access: 'write', absolute: false }],
+    [
+      {
+        kind: 'path',
+        argument: 'path',
+        path,
+        canonical,
+        ...(canonical.startsWith('/w/') && { relative: canonical.slice(3) }),
+        inside: canonical.startsWith('/w/'),
+        access: 'write',
+        absolute: false,
+      },
+    ],
     over,
   );
 
 const BOUND = { executables: [], cwd: '/w', envHash: 'sha256:0', scripts: [], partly: false, unbound: [] };
-const shell = (command: string, over: Partial<GrantableCall> = {}, more: JsonObject = {}, sandbox = false): GrantableCall =>
-  call('shell', { command, sandbox, ...more }, [{ kind: 'command', argument: 'command', command, sandbox, cwd: '/w', cwdInside: true, env: {} }], {
-    tier: 'elevated',
-    bound: BOUND,
-    ...over,
-  });
+const shell = (
+  command: string,
+  over: Partial<GrantableCall> = {},
+  more: JsonObject = {},
+  sandbox = false,
+): GrantableCall =>
+  call(
+    'shell',
+    { command, sandbox, ...more },
+    [{ kind: 'command', argument: 'command', command, sandbox, cwd: '/w', cwdInside: true, env: {} }],
+    {
+      tier: 'elevated',
+      bound: BOUND,
+      ...over,
+    },
+  );
 const shellGrant = (command: Grant['arguments'][string], more: Grant['arguments'] = {}): Grant =>
   grant({ tool: 'shell', arguments: { command, sandbox: { exact: false }, ...more } });
 
@@ -52,14 +92,44 @@ describe('a grant covers', () => {
     ['no path beside it', grant(), write('src/a.ts'), false],
     ['no path that leads out of it', grant(), write('docs/../src/a.ts', '/w/src/a.ts'), false],
     ['no path out of the workspace', grant(), write('docs/link', '/etc/passwd'), false],
-    ['no other tool', grant(), { ...write('docs/a'), facts: { ...write('docs/a').facts, tool: { ...request().tool, name: 'edit' } } }, false],
+    [
+      'no other tool',
+      grant(),
+      { ...write('docs/a'), facts: { ...write('docs/a').facts, tool: { ...request().tool, name: 'edit' } } },
+      false,
+    ],
     ['no argument that it does not name', grant(), write('docs/a', '/w/docs/a', {}, { mode: 'x' }), false],
-    ['exactly what it says', grant({ arguments: { path: { exact: 'docs/a' }, content: { exact: 'x' } } }), write('docs/a'), true],
-    ['nothing else than it says', grant({ arguments: { path: { exact: 'docs/a' }, content: { exact: 'y' } } }), write('docs/a'), false],
-    ['no call without an argument that it names', grant({ arguments: { path: { glob: 'docs/**' }, content: { glob: '*' }, ifHash: { exact: 'h' } } }), write('docs/a'), false],
-    ['calls without one that may be anything', grant({ arguments: { path: { glob: 'docs/**' }, content: { glob: '*' }, ifHash: { glob: '*' } } }), write('docs/a'), true],
+    [
+      'exactly what it says',
+      grant({ arguments: { path: { exact: 'docs/a' }, content: { exact: 'x' } } }),
+      write('docs/a'),
+      true,
+    ],
+    [
+      'nothing else than it says',
+      grant({ arguments: { path: { exact: 'docs/a' }, content: { exact: 'y' } } }),
+      write('docs/a'),
+      false,
+    ],
+    [
+      'no call without an argument that it names',
+      grant({ arguments: { path: { glob: 'docs/**' }, content: { glob: '*' }, ifHash: { exact: 'h' } } }),
+      write('docs/a'),
+      false,
+    ],
+    [
+      'calls without one that may be anything',
+      grant({ arguments: { path: { glob: 'docs/**' }, content: { glob: '*' }, ifHash: { glob: '*' } } }),
+      write('docs/a'),
+      true,
+    ],
     ['its session', grant(), write('docs/a', '/w/docs/a', { session: 'main' }), true],
-    ['sessions below it', grant(), write('docs/a', '/w/docs/a', { session: 'leaf', ancestors: ['branch', 'main'] }), true],
+    [
+      'sessions below it',
+      grant(),
+      write('docs/a', '/w/docs/a', { session: 'leaf', ancestors: ['branch', 'main'] }),
+      true,
+    ],
     ['no other session', grant(), write('docs/a', '/w/docs/a', { session: 'other' }), false],
     ['its agent', grant({ scope: { agent: 'default' } }), write('docs/a', '/w/docs/a', { session: 'other' }), true],
     ['no other agent', grant({ scope: { agent: 'deploy' } }), write('docs/a'), false],
@@ -67,23 +137,78 @@ describe('a grant covers', () => {
 
     ['a command as it is', shellGrant({ exact: 'systemctl restart web' }), shell('systemctl restart web'), true],
     ['no other command', shellGrant({ exact: 'systemctl restart web' }), shell('systemctl restart db'), false],
-    ['no command with more behind it', shellGrant({ exact: 'systemctl restart web' }), shell('systemctl restart web; id'), false],
+    [
+      'no command with more behind it',
+      shellGrant({ exact: 'systemctl restart web' }),
+      shell('systemctl restart web; id'),
+      false,
+    ],
     ['a command in its glob', shellGrant({ glob: 'systemctl restart *' }), shell('systemctl restart db'), true],
-    ['every command of a line in its glob', shellGrant({ glob: 'systemctl restart *' }), shell('systemctl restart db && systemctl restart web'), true],
-    ['no line with another command', shellGrant({ glob: 'systemctl restart *' }), shell('systemctl restart db; systemctl stop db'), false],
-    ['no line that redirects', shellGrant({ glob: 'systemctl restart *' }), shell('systemctl restart db > /etc/passwd'), false],
+    [
+      'every command of a line in its glob',
+      shellGrant({ glob: 'systemctl restart *' }),
+      shell('systemctl restart db && systemctl restart web'),
+      true,
+    ],
+    [
+      'no line with another command',
+      shellGrant({ glob: 'systemctl restart *' }),
+      shell('systemctl restart db; systemctl stop db'),
+      false,
+    ],
+    [
+      'no line that redirects',
+      shellGrant({ glob: 'systemctl restart *' }),
+      shell('systemctl restart db > /etc/passwd'),
+      false,
+    ],
     ['no line that expands', shellGrant({ glob: 'systemctl restart *' }), shell('systemctl restart $(id)'), false],
     ['no glob for the program', shellGrant({ glob: '*' }), shell('systemctl restart db'), false],
     ['no glob in the program', shellGrant({ glob: 'sys* restart db' }), shell('systemctl restart db'), false],
     ['no interpreter, be it exact', shellGrant({ exact: 'python3 x.py' }), shell('python3 x.py'), false],
-    ['no interpreter by its path', shellGrant({ exact: '/usr/bin/python3 x.py' }), shell('/usr/bin/python3 x.py'), false],
-    ['no wrapper, be it exact', shellGrant({ exact: 'sudo systemctl restart web' }), shell('sudo systemctl restart web'), false],
+    [
+      'no interpreter by its path',
+      shellGrant({ exact: '/usr/bin/python3 x.py' }),
+      shell('/usr/bin/python3 x.py'),
+      false,
+    ],
+    [
+      'no wrapper, be it exact',
+      shellGrant({ exact: 'sudo systemctl restart web' }),
+      shell('sudo systemctl restart web'),
+      false,
+    ],
     ['no wrapper in a glob', shellGrant({ glob: 'env *' }), shell('env systemctl restart web'), false],
-    ['no elevated command that is partly bound', shellGrant({ exact: 'terraformer x' }), shell('terraformer x', { bound: { ...BOUND, partly: true } }), false],
-    ['no elevated script', shellGrant({ exact: './deploy.sh' }), shell('./deploy.sh', { bound: { ...BOUND, scripts: [{ path: '/w/deploy.sh', sha256: '0' }] } }), false],
-    ['no elevated command of which nothing is known', shellGrant({ exact: 'systemctl restart web' }), shell('systemctl restart web', { bound: undefined }), false],
-    ['no environment that it does not name', shellGrant({ exact: 'systemctl restart web' }), shell('systemctl restart web', {}, { env: { A: '1' } }), false],
-    ['no other sandbox setting', shellGrant({ exact: 'systemctl restart web' }), shell('systemctl restart web', { tier: 'system' }, {}, true), false],
+    [
+      'no elevated command that is partly bound',
+      shellGrant({ exact: 'terraformer x' }),
+      shell('terraformer x', { bound: { ...BOUND, partly: true } }),
+      false,
+    ],
+    [
+      'no elevated script',
+      shellGrant({ exact: './deploy.sh' }),
+      shell('./deploy.sh', { bound: { ...BOUND, scripts: [{ path: '/w/deploy.sh', sha256: '0' }] } }),
+      false,
+    ],
+    [
+      'no elevated command of which nothing is known',
+      shellGrant({ exact: 'systemctl restart web' }),
+      shell('systemctl restart web', { bound: undefined }),
+      false,
+    ],
+    [
+      'no environment that it does not name',
+      shellGrant({ exact: 'systemctl restart web' }),
+      shell('systemctl restart web', {}, { env: { A: '1' } }),
+      false,
+    ],
+    [
+      'no other sandbox setting',
+      shellGrant({ exact: 'systemctl restart web' }),
+      shell('systemctl restart web', { tier: 'system' }, {}, true),
+      false,
+    ],
   ];
   it.each(cases)('%s', (_, one, asked, expected) => expect(covers(one, asked)).toBe(expected));
 
@@ -106,7 +231,10 @@ describe('the form of a grant', () => {
     ['with another name in it', { also: 1 }],
     ['without a maker', { by: '' }],
     ['that is too large', { arguments: { a: { exact: 'x'.repeat(5_000) } } }],
-    ['with too many arguments', { arguments: Object.fromEntries(Array.from({ length: 31 }, (_, i) => [`a${i}`, { glob: '*' }])) }],
+    [
+      'with too many arguments',
+      { arguments: Object.fromEntries(Array.from({ length: 31 }, (_, i) => [`a${i}`, { glob: '*' }])) },
+    ],
   ];
   it.each(bad)('%s is none', (_, over) => expect(isGrant({ ...grant(), ...over })).toBe(false));
   it('with all of it is one', () => expect(isGrant(grant())).toBe(true));
@@ -121,7 +249,10 @@ describe('whose a grant is', () => {
     expect(grantPayload(grant()).toString()).toBe(
       '{"arguments":{"content":{"glob":"*"},"path":{"glob":"docs/**"}},"at":1699999999000,"by":"ada","expiresAt":1700086400000,"id":"g1","kind":"grant","scope":{"session":"main"},"tool":"write","v":1}',
     );
-    expect(verifyGrant(await signGrant(grant(), ada.signer), asked, required, NOW)).toEqual({ ok: true, verified: true });
+    expect(verifyGrant(await signGrant(grant(), ada.signer), asked, required, NOW)).toEqual({
+      ok: true,
+      verified: true,
+    });
   });
 
   const changes: [string, Partial<Grant>][] = [
@@ -140,21 +271,30 @@ describe('whose a grant is', () => {
 
   it('unsigned, it counts where signatures are optional, unverified', () => {
     expect(verifyGrant(grant(), asked, required, NOW).ok).toBe(false);
-    expect(verifyGrant(grant(), asked, { signatures: 'optional', approvers: [] }, NOW)).toEqual({ ok: true, verified: false });
+    expect(verifyGrant(grant(), asked, { signatures: 'optional', approvers: [] }, NOW)).toEqual({
+      ok: true,
+      verified: false,
+    });
     expect(verifyGrant(grant({ by: 'bob' }), asked, { ...required, signatures: 'optional' }, NOW).ok).toBe(false);
   });
 
   it('of one who was removed, has ended, or may not decide so, it does not count', async () => {
     const signed = await signGrant(grant(), ada.signer);
     expect(verifyGrant(signed, asked, { ...required, approvers: [] }, NOW).ok).toBe(false);
-    expect(verifyGrant(signed, asked, { ...required, approvers: [{ ...ada.listed, until: '2020-01-01' }] }, NOW).ok).toBe(false);
-    expect(verifyGrant(signed, asked, { ...required, approvers: [{ ...ada.listed, may: ['system'] }] }, NOW).ok).toBe(false);
+    expect(
+      verifyGrant(signed, asked, { ...required, approvers: [{ ...ada.listed, until: '2020-01-01' }] }, NOW).ok,
+    ).toBe(false);
+    expect(verifyGrant(signed, asked, { ...required, approvers: [{ ...ada.listed, may: ['system'] }] }, NOW).ok).toBe(
+      false,
+    );
   });
 
   it('a signature on a decision is none on a grant', async () => {
     const { signDecision } = await import('../../src/approval/sign.ts');
     const { decision } = await import('./support.ts');
     const { signature } = await signDecision(decision(), ada.signer, NOW);
-    expect(verifyGrant({ ...grant(), ...(signature !== undefined && { signature }) }, asked, required, NOW).ok).toBe(false);
+    expect(verifyGrant({ ...grant(), ...(signature !== undefined && { signature }) }, asked, required, NOW).ok).toBe(
+      false,
+    );
   });
 });

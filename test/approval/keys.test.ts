@@ -41,7 +41,10 @@ describe('a new key', () => {
     const der = Buffer.from(readFileSync(path, 'utf8').replace(/-----.*-----|\n/g, ''), 'base64').toString('hex');
     expect(der).toContain('06092b06010401da47040b');
     expect(der).toContain('02024000020108020101');
-    await expect(openSigner(folder, 'ada', async () => 'wrong horse')).rejects.toMatchObject({ code: 'invalid_usage', message: 'The passphrase is wrong.' });
+    await expect(openSigner(folder, 'ada', async () => 'wrong horse')).rejects.toMatchObject({
+      code: 'invalid_usage',
+      message: 'The passphrase is wrong.',
+    });
     await expect(openSigner(folder, 'ada', async () => '')).rejects.toMatchObject({ code: 'invalid_usage' });
   });
 

@@ -5,7 +5,10 @@ import type { CountedDecision } from '../../src/approval/verify.ts';
 import type { Decision } from '../../src/protocol/approval.ts';
 import { decision, request } from './support.ts';
 
-const by = (name: string, over: Partial<Decision> & { identity?: string; roles?: string[]; verified?: boolean } = {}): CountedDecision => {
+const by = (
+  name: string,
+  over: Partial<Decision> & { identity?: string; roles?: string[]; verified?: boolean } = {},
+): CountedDecision => {
   const { identity = `key-${name}`, roles = [], verified = true, ...rest } = over;
   return { decision: decision({ approver: name, ...rest }), identity, roles, verified };
 };
@@ -23,17 +26,52 @@ describe('a quorum', () => {
     ['of two, one of them twice', [by('ada'), by('ada')], 2, ['more', ['ada']]],
     ['of two names with one key', [by('ada', { identity: 'k' }), by('bob', { identity: 'k' })], 2, ['more', ['bob']]],
     ['with a denial', [by('ada'), by('bob', { decision: 'deny' })], 2, ['denied', ['bob']]],
-    ['with a denial, though there are enough', [by('carl', { decision: 'deny' }), by('ada'), by('bob')], 2, ['denied', ['carl']]],
-    ['on two different edits', [by('ada', { arguments: { a: 1 } }), by('bob', { arguments: { a: 2 } })], 2, ['more', ['bob']]],
-    ['on the same edit, written otherwise', [by('ada', { arguments: { a: 1, b: 2 } }), by('bob', { arguments: { b: 2, a: 1 } })], 2, ['approved', ['ada', 'bob']]],
+    [
+      'with a denial, though there are enough',
+      [by('carl', { decision: 'deny' }), by('ada'), by('bob')],
+      2,
+      ['denied', ['carl']],
+    ],
+    [
+      'on two different edits',
+      [by('ada', { arguments: { a: 1 } }), by('bob', { arguments: { a: 2 } })],
+      2,
+      ['more', ['bob']],
+    ],
+    [
+      'on the same edit, written otherwise',
+      [by('ada', { arguments: { a: 1, b: 2 } }), by('bob', { arguments: { b: 2, a: 1 } })],
+      2,
+      ['approved', ['ada', 'bob']],
+    ],
     ['on an edit and the original', [by('ada'), by('bob', { arguments: { a: 1 } })], 2, ['more', ['bob']]],
     ['on an empty edit and the original', [by('ada'), by('bob', { arguments: {} })], 2, ['more', ['bob']]],
-    ['begun again by an edit, then joined', [by('ada'), by('bob', { arguments: { a: 1 } }), by('ada', { arguments: { a: 1 } })], 2, ['approved', ['bob', 'ada']]],
-    ['left by one who changes their mind', [by('ada', { arguments: { a: 1 } }), by('ada'), by('bob', { arguments: { a: 1 } })], 2, ['more', ['bob']]],
+    [
+      'begun again by an edit, then joined',
+      [by('ada'), by('bob', { arguments: { a: 1 } }), by('ada', { arguments: { a: 1 } })],
+      2,
+      ['approved', ['bob', 'ada']],
+    ],
+    [
+      'left by one who changes their mind',
+      [by('ada', { arguments: { a: 1 } }), by('ada'), by('bob', { arguments: { a: 1 } })],
+      2,
+      ['more', ['bob']],
+    ],
     ['overridden', [by('ada'), by('eve', { override: true, roles: ['emergency'] })], 3, ['approved', ['eve']]],
     ['overridden without the role', [by('eve', { override: true })], 2, ['more', ['eve']]],
-    ['overridden without a signature', [by('eve', { override: true, roles: ['emergency'], verified: false })], 2, ['more', ['eve']]],
-    ['overridden against a denial', [by('eve', { override: true, roles: ['emergency'] }), by('ada', { decision: 'deny' })], 2, ['denied', ['ada']]],
+    [
+      'overridden without a signature',
+      [by('eve', { override: true, roles: ['emergency'], verified: false })],
+      2,
+      ['more', ['eve']],
+    ],
+    [
+      'overridden against a denial',
+      [by('eve', { override: true, roles: ['emergency'] }), by('ada', { decision: 'deny' })],
+      2,
+      ['denied', ['ada']],
+    ],
   ];
   it.each(cases)('%s', (_, decisions, required, expected) => expect(state(decisions, required)).toEqual(expected));
 
@@ -45,9 +83,15 @@ describe('a quorum', () => {
   });
 
   it('is verified where every one that counts is', () => {
-    expect(quorum([by('ada'), by('bob', { verified: false })], { required: 2 })).toMatchObject({ state: 'approved', verified: false });
+    expect(quorum([by('ada'), by('bob', { verified: false })], { required: 2 })).toMatchObject({
+      state: 'approved',
+      verified: false,
+    });
     expect(quorum([by('ada'), by('bob')], { required: 2 })).toMatchObject({ state: 'approved', verified: true });
-    expect(quorum([by('eve', { override: true, roles: ['emergency'] })], { required: 2 })).toMatchObject({ override: true, verified: true });
+    expect(quorum([by('eve', { override: true, roles: ['emergency'] })], { required: 2 })).toMatchObject({
+      override: true,
+      verified: true,
+    });
   });
 });
 
@@ -65,6 +109,8 @@ describe('how many approvers a call needs', () => {
     [{ 'group:mine': 4 }, 'system', 4],
   ];
   it.each(cases)('%j, tier %s', (special, tier, expected) => {
-    expect(requiredFor({ required: 1, requiredFor: special }, { tool, tier, groups: { 'group:mine': ['shell'] } })).toBe(expected);
+    expect(
+      requiredFor({ required: 1, requiredFor: special }, { tool, tier, groups: { 'group:mine': ['shell'] } }),
+    ).toBe(expected);
   });
 });

@@ -46,8 +46,12 @@ describe('a signed decision', () => {
 
   it('with edited arguments is good for these, whatever their order, and for no others', async () => {
     const edited = await signed(ada, { arguments: { a: 1, b: { c: 'x', d: 2 } } });
-    expect(verifyDecision({ ...edited, arguments: { b: { d: 2, c: 'x' }, a: 1 } }, subject(), listed, NOW).ok).toBe(true);
-    expect(verifyDecision({ ...edited, arguments: { a: 1, b: { c: 'y', d: 2 } } }, subject(), listed, NOW).ok).toBe(false);
+    expect(verifyDecision({ ...edited, arguments: { b: { d: 2, c: 'x' }, a: 1 } }, subject(), listed, NOW).ok).toBe(
+      true,
+    );
+    expect(verifyDecision({ ...edited, arguments: { a: 1, b: { c: 'y', d: 2 } } }, subject(), listed, NOW).ok).toBe(
+      false,
+    );
     const { arguments: _, ...without } = edited;
     expect(verifyDecision(without, subject(), listed, NOW).ok).toBe(false);
   });
@@ -67,7 +71,9 @@ describe('a signed decision', () => {
 
   it('moved to another call is refused', async () => {
     const moved = { ...(await signed(ada)), callId: 'c2' };
-    expect(verifyDecision(moved, { ...subject({ callId: 'c2' }), digest: `sha256:${'b'.repeat(64)}` }, listed, NOW).ok).toBe(false);
+    expect(
+      verifyDecision(moved, { ...subject({ callId: 'c2' }), digest: `sha256:${'b'.repeat(64)}` }, listed, NOW).ok,
+    ).toBe(false);
   });
 
   const times: [string, number, number, boolean][] = [
@@ -88,12 +94,18 @@ describe('a signed decision', () => {
   });
 
   it('by a key that is not the one listed is refused', async () => {
-    expect(verifyDecision(await signed(approver('ada')), subject(), listed, NOW)).toMatchObject({ reason: 'The signature is not that of "ada" on this decision.' });
+    expect(verifyDecision(await signed(approver('ada')), subject(), listed, NOW)).toMatchObject({
+      reason: 'The signature is not that of "ada" on this decision.',
+    });
   });
 
   it('by one who was removed, or has no key, is refused', async () => {
-    expect(verifyDecision(await signed(ada), subject(), [bob.listed], NOW)).toMatchObject({ reason: 'The configuration lists no approver "ada".' });
-    expect(verifyDecision(await signed(ada), subject(), [{ name: 'ada' }], NOW)).toMatchObject({ reason: 'The configuration has no key for "ada".' });
+    expect(verifyDecision(await signed(ada), subject(), [bob.listed], NOW)).toMatchObject({
+      reason: 'The configuration lists no approver "ada".',
+    });
+    expect(verifyDecision(await signed(ada), subject(), [{ name: 'ada' }], NOW)).toMatchObject({
+      reason: 'The configuration has no key for "ada".',
+    });
   });
 
   const untils: [string, boolean][] = [
@@ -139,13 +151,18 @@ describe('a signed decision', () => {
   });
 
   it('claims an override only with the role', async () => {
-    expect(verifyDecision(await signed(ada, { override: true }), subject(), listed, NOW)).toMatchObject({ reason: '"ada" does not have the role emergency.' });
+    expect(verifyDecision(await signed(ada, { override: true }), subject(), listed, NOW)).toMatchObject({
+      reason: '"ada" does not have the role emergency.',
+    });
     const emergency = [{ ...ada.listed, roles: ['emergency'] }];
     expect(verifyDecision(await signed(ada, { override: true }), subject(), emergency, NOW).ok).toBe(true);
   });
 
   it('never makes the check throw', () => {
-    const odd = { ...decision({ signature: 'A'.repeat(86), at: NOW }), arguments: { a: '\ud800', b: Number.NaN } } as Decision;
+    const odd = {
+      ...decision({ signature: 'A'.repeat(86), at: NOW }),
+      arguments: { a: '\ud800', b: Number.NaN },
+    } as Decision;
     expect(verifyDecision(odd, subject(), listed, NOW)).toMatchObject({ ok: false });
     expect(verifyDecision(null as unknown as Decision, subject(), listed, NOW)).toMatchObject({ ok: false });
   });
@@ -176,7 +193,9 @@ describe('the spelling of a signature', () => {
   ];
   it.each(spellings)('with %s is refused', async (_, respell) => {
     const good = await signed(ada);
-    expect(verifyDecision({ ...good, signature: respell(good.signature ?? '') }, subject(), listed, NOW).ok).toBe(false);
+    expect(verifyDecision({ ...good, signature: respell(good.signature ?? '') }, subject(), listed, NOW).ok).toBe(
+      false,
+    );
   });
 });
 
@@ -211,18 +230,32 @@ describe('a decision', () => {
   const optional = (approvers: readonly Approver[]) => ({ signatures: 'optional' as const, approvers });
 
   it('without a signature counts nowhere where signatures are required', () => {
-    expect(admitDecision(decision(), subject(), required(listed), NOW)).toMatchObject({ ok: false, code: 'bad_signature' });
-    expect(admitDecision(decision({ decision: 'deny' }), subject(), required(listed), NOW)).toMatchObject({ ok: false });
+    expect(admitDecision(decision(), subject(), required(listed), NOW)).toMatchObject({
+      ok: false,
+      code: 'bad_signature',
+    });
+    expect(admitDecision(decision({ decision: 'deny' }), subject(), required(listed), NOW)).toMatchObject({
+      ok: false,
+    });
   });
 
   it('without a signature counts unverified where they are optional', () => {
-    expect(admitDecision(decision(), subject(), optional([]), NOW)).toMatchObject({ ok: true, counted: { verified: false, identity: 'name:ada' } });
+    expect(admitDecision(decision(), subject(), optional([]), NOW)).toMatchObject({
+      ok: true,
+      counted: { verified: false, identity: 'name:ada' },
+    });
   });
 
   it('without a signature counts in a listed name only, where any is listed, and within what that one may', () => {
-    expect(admitDecision(decision({ approver: 'carl' }), subject(), optional(listed), NOW)).toMatchObject({ ok: false });
-    expect(admitDecision(decision(), subject(), optional([{ name: 'ada', may: ['write'] }]), NOW)).toMatchObject({ ok: false });
-    expect(admitDecision(decision(), subject(), optional([{ name: 'ada', until: '2020-01-01' }]), NOW)).toMatchObject({ ok: false });
+    expect(admitDecision(decision({ approver: 'carl' }), subject(), optional(listed), NOW)).toMatchObject({
+      ok: false,
+    });
+    expect(admitDecision(decision(), subject(), optional([{ name: 'ada', may: ['write'] }]), NOW)).toMatchObject({
+      ok: false,
+    });
+    expect(admitDecision(decision(), subject(), optional([{ name: 'ada', until: '2020-01-01' }]), NOW)).toMatchObject({
+      ok: false,
+    });
   });
 
   it('with a bad signature is refused also where signatures are optional', async () => {
@@ -238,11 +271,21 @@ describe('a decision', () => {
   it('signed or not, is of one and the same approver', async () => {
     const bare = admitDecision(decision(), subject(), optional(listed), NOW);
     const good = admitDecision(await signed(ada), subject(), optional(listed), NOW);
-    expect([bare, good].map((one) => one.ok && one.counted.identity)).toEqual([ada.listed.publicKey, ada.listed.publicKey]);
+    expect([bare, good].map((one) => one.ok && one.counted.identity)).toEqual([
+      ada.listed.publicKey,
+      ada.listed.publicKey,
+    ]);
   });
 
   it('is judged by the request’s own facts', async () => {
     expect(request().tier).toBe('elevated');
-    expect(admitDecision(await signed(ada), subject({ agent: 'other' }), required([{ ...ada.listed, may: ['agent:default'] }]), NOW).ok).toBe(false);
+    expect(
+      admitDecision(
+        await signed(ada),
+        subject({ agent: 'other' }),
+        required([{ ...ada.listed, may: ['agent:default'] }]),
+        NOW,
+      ).ok,
+    ).toBe(false);
   });
 });

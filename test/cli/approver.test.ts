@@ -27,13 +27,18 @@ describe('countersign approver', () => {
   it('makes a key, lists it, and overwrites none', async () => {
     const key = join(place.home, 'config', 'approvers', 'ada.key');
     const made = await place.cli(['approver', 'init', '--name', 'ada', '--json']);
-    expect([made.status, made.json()]).toMatchObject([0, { name: 'ada', path: key, publicKey: expect.stringMatching(/^ed25519:/) as string }]);
+    expect([made.status, made.json()]).toMatchObject([
+      0,
+      { name: 'ada', path: key, publicKey: expect.stringMatching(/^ed25519:/) as string },
+    ]);
     expect(statSync(key).mode & 0o777).toBe(0o600);
     const before = await readFile(key, 'utf8');
     expect((await place.cli(['approver', 'init', '--name', 'ada'])).status).toBe(2);
     expect(await readFile(key, 'utf8')).toBe(before);
     const { publicKey } = made.json();
-    expect((await place.cli(['approver', 'list', '--json'])).json()).toEqual({ keys: [{ name: 'ada', path: key, encrypted: false, publicKey }] });
+    expect((await place.cli(['approver', 'list', '--json'])).json()).toEqual({
+      keys: [{ name: 'ada', path: key, encrypted: false, publicKey }],
+    });
     expect((await place.cli(['approver', 'list'])).stdout).toBe(`ada  ${String(publicKey)}\n`);
   });
 
@@ -55,7 +60,9 @@ describe('where signatures are required', () => {
 
   beforeAll(async () => {
     const place = await makePlace();
-    const keys = await Promise.all(['ada', 'gone'].map(async (name) => (await place.cli(['approver', 'init', '--name', name, '--json'])).json()));
+    const keys = await Promise.all(
+      ['ada', 'gone'].map(async (name) => (await place.cli(['approver', 'init', '--name', name, '--json'])).json()),
+    );
     const file = join(place.home, 'signed.jsonc');
     await writeFile(file, config([{ name: 'ada', publicKey: keys[0]?.['publicKey'] }]));
     service = await startedService(['--config', file], place);

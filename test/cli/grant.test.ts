@@ -18,13 +18,33 @@ describe('grant', () => {
     expect(await service.cli(call)).toMatchObject({ status: 4 });
 
     const exact = '{"command":"rm -f gone","sandbox":false,"reason":"tidy"}';
-    const added = await service.cli(['grant', 'add', 'shell', exact, '--for', '1h', '--id', 'tidy', '--as', 'ada', '--json']);
+    const added = await service.cli([
+      'grant',
+      'add',
+      'shell',
+      exact,
+      '--for',
+      '1h',
+      '--id',
+      'tidy',
+      '--as',
+      'ada',
+      '--json',
+    ]);
     expect(added.status).toBe(0);
-    expect(added.json()).toMatchObject({ id: 'tidy', tool: 'shell', by: 'ada', arguments: { command: { exact: 'rm -f gone' } } });
+    expect(added.json()).toMatchObject({
+      id: 'tidy',
+      tool: 'shell',
+      by: 'ada',
+      arguments: { command: { exact: 'rm -f gone' } },
+    });
 
     const ran = await service.cli(call);
     expect(ran.status).toBe(0);
-    expect(ran.json()).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: false, grant: 'tidy' } });
+    expect(ran.json()).toMatchObject({
+      status: 'completed',
+      approval: { approver: 'ada', verified: false, grant: 'tidy' },
+    });
 
     const listed = await service.cli(['grant', 'list']);
     expect(listed.stdout).toMatch(/^tidy {2}shell command="rm -f gone" .* by ada \(unsigned\) {2}until /);

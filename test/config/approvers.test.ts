@@ -7,20 +7,59 @@ const parse = (approvals: object) => () => parseConfig(JSON.stringify({ approval
 const { publicKey } = approver('ada').listed;
 
 const refused: [string, object, RegExp][] = [
-  ['two of one name', { approvers: [{ name: 'ada' }, { name: 'ada' }] }, /approvers\/1\/name: "ada" reads like the name of another approver/],
-  ['two that differ by case, width or what can’t be seen', { approvers: [{ name: 'ada' }, { name: 'Ａda\u200b ' }] }, /reads like the name of another/],
-  ['two with one key', { approvers: [{ name: 'ada', publicKey }, { name: 'bob', publicKey }] }, /approvers\/1\/publicKey: another approver has this key/],
+  [
+    'two of one name',
+    { approvers: [{ name: 'ada' }, { name: 'ada' }] },
+    /approvers\/1\/name: "ada" reads like the name of another approver/,
+  ],
+  [
+    'two that differ by case, width or what can’t be seen',
+    { approvers: [{ name: 'ada' }, { name: 'Ａda\u200b ' }] },
+    /reads like the name of another/,
+  ],
+  [
+    'two with one key',
+    {
+      approvers: [
+        { name: 'ada', publicKey },
+        { name: 'bob', publicKey },
+      ],
+    },
+    /approvers\/1\/publicKey: another approver has this key/,
+  ],
   ['a key that is none', { approvers: [{ name: 'ada', publicKey: 'ed25519:AAAA' }] }, /is no Ed25519 public key/],
-  ['a weak key', { approvers: [{ name: 'ada', publicKey: `ed25519:${Buffer.alloc(32).toString('base64')}` }] }, /is no Ed25519 public key/],
+  [
+    'a weak key',
+    { approvers: [{ name: 'ada', publicKey: `ed25519:${Buffer.alloc(32).toString('base64')}` }] },
+    /is no Ed25519 public key/,
+  ],
   ['a day that is none', { approvers: [{ name: 'ada', until: '2027-13-01' }] }, /"2027-13-01" is no date/],
   ['a day in another form', { approvers: [{ name: 'ada', until: 'tomorrow' }] }, /does not have the right form/],
-  ['more to agree than there are', { approvers: [{ name: 'ada' }], required: 2 }, /2 approvers have to agree, and there are only 1/],
-  ['more to agree on some calls than there are', { approvers: [{ name: 'ada' }], requiredFor: { elevated: 3 } }, /3 approvers have to agree/],
+  [
+    'more to agree than there are',
+    { approvers: [{ name: 'ada' }], required: 2 },
+    /2 approvers have to agree, and there are only 1/,
+  ],
+  [
+    'more to agree on some calls than there are',
+    { approvers: [{ name: 'ada' }], requiredFor: { elevated: 3 } },
+    /3 approvers have to agree/,
+  ],
   ['nobody to agree', { required: 0 }, /approvals\/required/],
 ];
 it.each(refused)('%s', (_, approvals, message) => expect(parse(approvals)).toThrow(message));
 
 it('all of it is taken over', () => {
-  const given = { name: 'ada', publicKey, roles: ['emergency'], may: ['elevated', 'agent:build'], until: '2027-01-31T12:00Z' };
-  expect(parse({ approvers: [given], required: 1, requiredFor: { elevated: 1 } })()).toMatchObject({ approvers: [given], required: 1, requiredFor: { elevated: 1 } });
+  const given = {
+    name: 'ada',
+    publicKey,
+    roles: ['emergency'],
+    may: ['elevated', 'agent:build'],
+    until: '2027-01-31T12:00Z',
+  };
+  expect(parse({ approvers: [given], required: 1, requiredFor: { elevated: 1 } })()).toMatchObject({
+    approvers: [given],
+    required: 1,
+    requiredFor: { elevated: 1 },
+  });
 });

@@ -29,7 +29,11 @@ const args = (mark: string) => ({ log: service.log, mark });
 
 /** Starts a call's workflow without the client library. */
 async function startByHand(workflowId: string, tool: string, mark: string, type = 'toolCall'): Promise<Outcome> {
-  const handle = await workflows().start(type, { workflowId, taskQueue: 'authority', args: [{ tool, arguments: args(mark) }] });
+  const handle = await workflows().start(type, {
+    workflowId,
+    taskQueue: 'authority',
+    args: [{ tool, arguments: args(mark) }],
+  });
   return (await handle.result()) as Outcome;
 }
 
@@ -44,7 +48,9 @@ async function reset(workflowId: string, workflowTaskFinishEventId = 4): Promise
     workflowTaskFinishEventId,
     resetReapplyType: 'RESET_REAPPLY_TYPE_SIGNAL',
   });
-  const { runId }: { runId?: string } = await (client.workflowService.resetWorkflowExecution(request) as Promise<{ runId?: string }>);
+  const { runId }: { runId?: string } = await (client.workflowService.resetWorkflowExecution(request) as Promise<{
+    runId?: string;
+  }>);
   return client.workflow.getHandle(workflowId, runId);
 }
 
@@ -52,7 +58,19 @@ async function reset(workflowId: string, workflowTaskFinishEventId = 4): Promise
 async function deleteCall(workflowId: string): Promise<void> {
   const { workflowService } = service.countersign.temporal;
   await workflowService.deleteWorkflowExecution({ namespace: 'default', workflowExecution: { workflowId } });
-  await expect.poll(() => workflows().getHandle(workflowId).describe().then(() => 'there', () => 'gone'), { timeout: 90_000, interval: 500 }).toBe('gone');
+  await expect
+    .poll(
+      () =>
+        workflows()
+          .getHandle(workflowId)
+          .describe()
+          .then(
+            () => 'there',
+            () => 'gone',
+          ),
+      { timeout: 90_000, interval: 500 },
+    )
+    .toBe('gone');
 }
 
 const approved = async (callId: string): Promise<Outcome> => {
@@ -64,15 +82,22 @@ const approved = async (callId: string): Promise<Outcome> => {
 
 test('a reset call does not run its `once` tool again: it reports what was recorded', async () => {
   expect(await session.call('probe_once', args('reset'), { callId: 'reset' })).toMatchObject({ status: 'completed' });
-  expect(await (await reset('call/authority/reset')).result()).toMatchObject({ status: 'completed', output: { ran: 'reset' } });
+  expect(await (await reset('call/authority/reset')).result()).toMatchObject({
+    status: 'completed',
+    output: { ran: 'reset' },
+  });
   expect(await marks(service.log, 'begin reset')).toBe(1);
 });
 
 test('an approval is bound to its run: a call reset to before it asks again, and the old decision is not heard', async () => {
   expect(await approved('reset-early')).toMatchObject({ status: 'completed' });
   const again = await reset('call/authority/reset-early');
-  await expect.poll(async () => (await service.countersign.approvals.pending()).map(({ callId }) => callId)).toContain('reset-early');
-  expect(await service.countersign.approvals.deny('call/authority/reset-early', { reason: 'no' })).toMatchObject({ answer: 'accepted' });
+  await expect
+    .poll(async () => (await service.countersign.approvals.pending()).map(({ callId }) => callId))
+    .toContain('reset-early');
+  expect(await service.countersign.approvals.deny('call/authority/reset-early', { reason: 'no' })).toMatchObject({
+    answer: 'accepted',
+  });
   expect(await again.result()).toMatchObject({ status: 'denied', error: { code: 'approval_denied' } });
   expect(await marks(service.log, 'begin reset-early')).toBe(1);
 });
@@ -105,18 +130,33 @@ test('a deleted and restarted id runs nothing twice', { timeout: 120_000 }, asyn
 
 test('a call started by hand is judged like any other', async () => {
   const started = startByHand('call/authority/by-hand', 'probe_elevated', 'by-hand');
-  await expect.poll(async () => (await service.countersign.approvals.pending()).map(({ callId }) => callId)).toContain('by-hand');
+  await expect
+    .poll(async () => (await service.countersign.approvals.pending()).map(({ callId }) => callId))
+    .toContain('by-hand');
   await service.countersign.approvals.deny('call/authority/by-hand', { reason: 'no' });
   expect(await started).toMatchObject({ status: 'denied' });
-  expect(await startByHand('call/nobody/by-hand', 'probe_once', 'by-hand')).toMatchObject({ status: 'denied', error: { code: 'session_not_found' } });
-  expect(await startByHand('whatever', 'probe_once', 'by-hand')).toMatchObject({ status: 'denied', error: { code: 'not_a_call' } });
+  expect(await startByHand('call/nobody/by-hand', 'probe_once', 'by-hand')).toMatchObject({
+    status: 'denied',
+    error: { code: 'session_not_found' },
+  });
+  expect(await startByHand('whatever', 'probe_once', 'by-hand')).toMatchObject({
+    status: 'denied',
+    error: { code: 'not_a_call' },
+  });
   expect(await marks(service.log, 'begin by-hand')).toBe(0);
 });
 
 test('decisions of a stranger, sent to the call itself under another digest, are not heard', async () => {
   const call = await session.start('probe_elevated', args('stranger'), { callId: 'stranger' });
   await call.settled();
-  const forged = { session: 'authority', callId: 'stranger', digest: 'sha256:00', decision: 'approve', approver: 'mallory', verified: true };
+  const forged = {
+    session: 'authority',
+    callId: 'stranger',
+    digest: 'sha256:00',
+    decision: 'approve',
+    approver: 'mallory',
+    verified: true,
+  };
   await workflows().getHandle(call.id).signal('decision', forged);
   expect(await call.settled()).toMatchObject({ state: 'waiting' });
   await call.cancel();
@@ -155,13 +195,24 @@ test('a worker of a stranger that schedules our activity is refused', { timeout:
       args: ['authority', { tool, arguments: args('rogue'), ...(approval && { approval }) }],
     });
   await rogue.runUntil(async () => {
-    expect(await attempt('toolCall', 'call/authority/rogue-1', 'probe_elevated')).toMatchObject({ status: 'denied', error: { code: 'approval_missing' } });
-    expect(await attempt('toolCall', 'call/authority/rogue-2', 'probe_elevated', forgedApproval('rogue-2'))).toMatchObject({
+    expect(await attempt('toolCall', 'call/authority/rogue-1', 'probe_elevated')).toMatchObject({
+      status: 'denied',
+      error: { code: 'approval_missing' },
+    });
+    expect(
+      await attempt('toolCall', 'call/authority/rogue-2', 'probe_elevated', forgedApproval('rogue-2')),
+    ).toMatchObject({
       status: 'denied',
       error: { code: 'digest_mismatch' },
     });
-    expect(await attempt('somethingElse', 'call/authority/rogue-3', 'probe_once')).toMatchObject({ status: 'denied', error: { code: 'not_a_call' } });
-    expect(await attempt('toolCall', 'call/none/rogue-4', 'probe_once')).toMatchObject({ status: 'denied', error: { code: 'session_not_found' } });
+    expect(await attempt('somethingElse', 'call/authority/rogue-3', 'probe_once')).toMatchObject({
+      status: 'denied',
+      error: { code: 'not_a_call' },
+    });
+    expect(await attempt('toolCall', 'call/none/rogue-4', 'probe_once')).toMatchObject({
+      status: 'denied',
+      error: { code: 'session_not_found' },
+    });
   });
   await connection.close();
   expect(await marks(service.log, 'begin rogue')).toBe(0);
@@ -172,7 +223,9 @@ test('policy of now rules: a call that was allowed when prepared is denied where
   await call.settled();
   service.configure('{"deny":["probe_elevated"]}');
   try {
-    expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
+    expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({
+      answer: 'accepted',
+    });
     expect(await call.outcome()).toMatchObject({ status: 'denied', error: { code: 'policy_denied' } });
   } finally {
     service.configure('{}');
@@ -181,7 +234,16 @@ test('policy of now rules: a call that was allowed when prepared is denied where
 });
 
 test('a session whose memo claims more than its parent has is not believed', async () => {
-  const facts = { id: 'claims', kind: 'branch', parent: 'authority', main: 'authority', depth: 1, workspace: service.workspace, agent: 'default', channel: 'inbox' };
+  const facts = {
+    id: 'claims',
+    kind: 'branch',
+    parent: 'authority',
+    main: 'authority',
+    depth: 1,
+    workspace: service.workspace,
+    agent: 'default',
+    channel: 'inbox',
+  };
   const handle = await workflows().start('session', {
     workflowId: 'session/claims',
     taskQueue: 'authority',
@@ -189,6 +251,9 @@ test('a session whose memo claims more than its parent has is not believed', asy
     memo: { countersignSession: facts },
   });
   await expect(handle.result()).rejects.toThrow();
-  expect(await startByHand('call/claims/x', 'probe_once', 'claims')).toMatchObject({ status: 'denied', error: { code: 'undeclared' } });
+  expect(await startByHand('call/claims/x', 'probe_once', 'claims')).toMatchObject({
+    status: 'denied',
+    error: { code: 'undeclared' },
+  });
   expect(await marks(service.log, 'begin claims')).toBe(0);
 });

@@ -18,7 +18,8 @@ let countersign: Countersign<Record<string, unknown>>;
 let session: SessionHandle<Record<string, unknown>>;
 let log: string;
 
-const startServer = (port = 0): Promise<TemporalServer> => startTemporal({ dataDir: join(folder, 'temporal'), port, ui: false });
+const startServer = (port = 0): Promise<TemporalServer> =>
+  startTemporal({ dataDir: join(folder, 'temporal'), port, ui: false });
 
 beforeEach(async () => {
   folder = await testFolder();
@@ -49,8 +50,16 @@ async function startAll(onceMs: number): Promise<Calls> {
     approval: await session.start('probe_elevated', { log, mark: 'approval' }, { callId: 'approval' }),
     correction: await session.start('write', { path: 'x.txt' }, { callId: 'correction' }),
     running: await session.start('probe_once', { log, mark: 'running', ms: onceMs }, { callId: 'running' }),
-    repeatable: await session.start('probe_patient', { log, mark: 'repeatable', ms: 4_000, slowFirst: true }, { callId: 'repeatable' }),
-    backoff: await session.start('probe_repeat', { log, mark: 'backoff', ms: 5_000, slowFirst: true }, { callId: 'backoff' }),
+    repeatable: await session.start(
+      'probe_patient',
+      { log, mark: 'repeatable', ms: 4_000, slowFirst: true },
+      { callId: 'repeatable' },
+    ),
+    backoff: await session.start(
+      'probe_repeat',
+      { log, mark: 'backoff', ms: 5_000, slowFirst: true },
+      { callId: 'backoff' },
+    ),
   };
   await calls.approval.settled();
   await calls.correction.settled();
@@ -62,12 +71,17 @@ async function startAll(onceMs: number): Promise<Calls> {
 
 /** What waited goes on to its end as if nothing had happened. */
 async function finishWaiting(calls: Calls): Promise<void> {
-  expect(await calls.correction.settled()).toMatchObject({ state: 'waiting', waiting: { for: 'correction', attempt: 1 } });
+  expect(await calls.correction.settled()).toMatchObject({
+    state: 'waiting',
+    waiting: { for: 'correction', attempt: 1 },
+  });
   expect(await calls.correction.amend({ path: 'x.txt', content: 'x' }, 1)).toMatchObject({ answer: 'accepted' });
   expect(await calls.correction.outcome()).toMatchObject({ status: 'completed', attempts: 2 });
   const pending = await countersign.approvals.pending();
   expect(pending.map(({ id }) => id)).toEqual(['call/crash/approval']);
-  expect(await countersign.approvals.approve('call/crash/approval', { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
+  expect(await countersign.approvals.approve('call/crash/approval', { approver: 'ada' })).toMatchObject({
+    answer: 'accepted',
+  });
   expect(await calls.approval.outcome()).toMatchObject({ status: 'completed', tries: 1 });
   expect(await marks(log, 'begin approval')).toBe(1);
 }
@@ -80,7 +94,11 @@ test('the worker is killed', { timeout: 120_000 }, async () => {
   expect(await calls.backoff.outcome()).toMatchObject({ status: 'completed', tries: 2 });
   expect(await calls.repeatable.outcome()).toMatchObject({ status: 'completed', tries: 2 });
   expect(await marks(log, 'begin repeatable')).toBe(2);
-  expect(await calls.running.outcome()).toMatchObject({ status: 'unknown', error: { code: 'outcome_unknown' }, tries: 1 });
+  expect(await calls.running.outcome()).toMatchObject({
+    status: 'unknown',
+    error: { code: 'outcome_unknown' },
+    tries: 1,
+  });
   expect(await marks(log, 'begin running')).toBe(1);
   expect(await marks(log, 'end running')).toBe(0);
 });

@@ -21,10 +21,19 @@ const exactly = (mark: string) => ({ log: { exact: service.log }, mark: { exact:
 const HOUR = 3_600_000;
 
 test('a granted call runs without asking, and the record names the grant', async () => {
-  const grant = await grants.add({ tool: 'probe_elevated', arguments: exactly('granted'), forMs: HOUR, by: 'ada', id: 'first' });
+  const grant = await grants.add({
+    tool: 'probe_elevated',
+    arguments: exactly('granted'),
+    forMs: HOUR,
+    by: 'ada',
+    id: 'first',
+  });
   expect(await grants.list()).toEqual([grant]);
   const outcome = await session.call('probe_elevated', args('granted'));
-  expect(outcome).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: false, decision: 'approve', grant: 'first' } });
+  expect(outcome).toMatchObject({
+    status: 'completed',
+    approval: { approver: 'ada', verified: false, decision: 'approve', grant: 'first' },
+  });
   expect(await marks(service.log, 'begin granted')).toBe(1);
 });
 
@@ -33,7 +42,10 @@ test('it covers nothing else, and children of the session too', async () => {
   expect(await other.settled()).toMatchObject({ state: 'waiting' });
   await other.cancel();
   const branch = await session.branch();
-  expect(await branch.call('probe_elevated', args('granted'))).toMatchObject({ status: 'completed', approval: { grant: 'first' } });
+  expect(await branch.call('probe_elevated', args('granted'))).toMatchObject({
+    status: 'completed',
+    approval: { grant: 'first' },
+  });
 });
 
 test('a new grant lets what waits and is covered go on', async () => {
@@ -51,7 +63,10 @@ test('a new grant lets what waits and is covered go on', async () => {
 test('deny rules win over a grant', async () => {
   service.configure('{"deny":["group:core"]}');
   try {
-    expect(await session.call('probe_elevated', args('granted'))).toMatchObject({ status: 'denied', error: { code: 'policy_denied' } });
+    expect(await session.call('probe_elevated', args('granted'))).toMatchObject({
+      status: 'denied',
+      error: { code: 'policy_denied' },
+    });
   } finally {
     service.configure('{}');
   }
@@ -85,13 +100,33 @@ test.each([
 });
 
 test('a grant outlives continue-as-new', async () => {
-  const facts = { id: 'grants-can', kind: 'main', main: 'grants-can', depth: 0, workspace: service.workspace, agent: 'default', channel: 'inbox' };
+  const facts = {
+    id: 'grants-can',
+    kind: 'main',
+    main: 'grants-can',
+    depth: 0,
+    workspace: service.workspace,
+    agent: 'default',
+    channel: 'inbox',
+  };
   const { workflow } = service.countersign.temporal;
-  await workflow.start('session', { workflowId: 'session/grants-can', taskQueue: 'grants', args: [{ continueAfterEvents: 15 }], memo: { countersignSession: facts } });
+  await workflow.start('session', {
+    workflowId: 'session/grants-can',
+    taskQueue: 'grants',
+    args: [{ continueAfterEvents: 15 }],
+    memo: { countersignSession: facts },
+  });
   const short = await service.countersign.openSession({ id: 'grants-can', workspace: service.workspace });
-  await service.countersign.grants('grants-can').add({ tool: 'probe_elevated', arguments: exactly('carried'), forMs: HOUR, by: 'ada', id: 'carried' });
+  await service.countersign
+    .grants('grants-can')
+    .add({ tool: 'probe_elevated', arguments: exactly('carried'), forMs: HOUR, by: 'ada', id: 'carried' });
   while ((await short.view()).continuedAsNew < 2) {
-    await workflow.getHandle('session/grants-can').signal('withdrawApproval', { session: 'none', callId: 'none', runId: 'none' });
+    await workflow
+      .getHandle('session/grants-can')
+      .signal('withdrawApproval', { session: 'none', callId: 'none', runId: 'none' });
   }
-  expect(await short.call('probe_elevated', args('carried'))).toMatchObject({ status: 'completed', approval: { grant: 'carried' } });
+  expect(await short.call('probe_elevated', args('carried'))).toMatchObject({
+    status: 'completed',
+    approval: { grant: 'carried' },
+  });
 });

@@ -14,11 +14,30 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 const workflow = (id: string) => service.countersign.temporal.workflow.getHandle(id);
-const rubbish: unknown[] = [undefined, null, 0, 'text', [], {}, { session: {}, callId: [] }, { decision: 'approve' }, { request: null }, { constructor: 1 }];
+const rubbish: unknown[] = [
+  undefined,
+  null,
+  0,
+  'text',
+  [],
+  {},
+  { session: {}, callId: [] },
+  { decision: 'approve' },
+  { request: null },
+  { constructor: 1 },
+];
 
 test('a session goes on after rubbish in every signal and update', { timeout: 60_000 }, async () => {
   const handle = workflow('session/hostile');
-  for (const signal of ['requestApproval', 'withdrawApproval', 'escalate', 'decide', 'childEnded', 'notify', 'nonsense']) {
+  for (const signal of [
+    'requestApproval',
+    'withdrawApproval',
+    'escalate',
+    'decide',
+    'childEnded',
+    'notify',
+    'nonsense',
+  ]) {
     for (const value of rubbish) await handle.signal(signal, value);
   }
   for (const update of ['decide', 'openChild', 'nonsense']) {
@@ -27,7 +46,9 @@ test('a session goes on after rubbish in every signal and update', { timeout: 60
   expect(await session.view()).toMatchObject({ state: 'open', pending: 0, children: [], notices: [] });
   const call = await session.start('probe_elevated', { log: service.log, mark: 'after-rubbish' });
   expect(await call.settled()).toMatchObject({ state: 'waiting' });
-  expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
+  expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({
+    answer: 'accepted',
+  });
   expect(await call.outcome()).toMatchObject({ status: 'completed' });
 });
 
@@ -46,29 +67,55 @@ test.each([[[]], [[null]], [[{ tool: 1, arguments: {} }]], [[{ tool: 'read' }]],
   'a call started by hand with %j ends as invalid',
   async (args) => {
     const workflowId = `call/hostile/${crypto.randomUUID()}`;
-    const handle = await service.countersign.temporal.workflow.start('toolCall', { workflowId, taskQueue: 'hostile', args });
+    const handle = await service.countersign.temporal.workflow.start('toolCall', {
+      workflowId,
+      taskQueue: 'hostile',
+      args,
+    });
     expect(await handle.result()).toMatchObject({ status: 'invalid', error: { code: 'invalid_arguments' }, tries: 0 });
   },
 );
 
-test.each([[[]], [[null]], [[{ carried: 1 }]]])('a session started by hand with %j and no facts fails at once', async (args) => {
-  const workflowId = `session/${crypto.randomUUID()}`;
-  const handle = await service.countersign.temporal.workflow.start('session', { workflowId, taskQueue: 'hostile', args });
-  await expect(handle.result()).rejects.toThrow();
-});
+test.each([[[]], [[null]], [[{ carried: 1 }]]])(
+  'a session started by hand with %j and no facts fails at once',
+  async (args) => {
+    const workflowId = `session/${crypto.randomUUID()}`;
+    const handle = await service.countersign.temporal.workflow.start('session', {
+      workflowId,
+      taskQueue: 'hostile',
+      args,
+    });
+    await expect(handle.result()).rejects.toThrow();
+  },
+);
 
 test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', ''])('%j is no tool', async (tool) => {
   const workflowId = `call/hostile/${crypto.randomUUID()}`;
-  const handle = await service.countersign.temporal.workflow.start('toolCall', { workflowId, taskQueue: 'hostile', args: [{ tool, arguments: {} }] });
-  expect(await handle.result()).toMatchObject({ status: 'invalid', error: { code: 'unknown_tool' }, attempts: 1, tries: 0 });
+  const handle = await service.countersign.temporal.workflow.start('toolCall', {
+    workflowId,
+    taskQueue: 'hostile',
+    args: [{ tool, arguments: {} }],
+  });
+  expect(await handle.result()).toMatchObject({
+    status: 'invalid',
+    error: { code: 'unknown_tool' },
+    attempts: 1,
+    tries: 0,
+  });
 });
 
 test('arguments may not name what reaches a prototype, nest deep, or be huge', async () => {
   const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) });
-  for (const args of [{ path: 'x', content: 'y', constructor: 1 }, JSON.parse('{"path":"x","content":"y","__proto__":{}}'), { path: deep(20), content: '' }]) {
+  for (const args of [
+    { path: 'x', content: 'y', constructor: 1 },
+    JSON.parse('{"path":"x","content":"y","__proto__":{}}'),
+    { path: deep(20), content: '' },
+  ]) {
     const call = await session.startUntyped('write', args);
     expect(await call.settled()).toMatchObject({ state: 'waiting', waiting: { error: { kind: 'ValidationError' } } });
     await call.cancel();
   }
-  await expect(session.startUntyped('write', { path: 'x', content: 'x'.repeat(1_000_000) })).rejects.toMatchObject({ code: 'arguments_too_large' });
+  await expect(session.startUntyped('write', { path: 'x', content: 'x'.repeat(1_000_000) })).rejects.toMatchObject({
+    code: 'arguments_too_large',
+  });
 });

@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const eventTypes = (callId: string): Promise<string[]> => eventNames(service.countersign.temporal, `call/outcomes/${callId}`);
+const eventTypes = (callId: string): Promise<string[]> =>
+  eventNames(service.countersign.temporal, `call/outcomes/${callId}`);
 
 describe('completed', () => {
   test('a quick read takes six events', async () => {
@@ -68,11 +69,16 @@ describe('invalid', () => {
     await call.settled(1);
     await call.amend({}, 2);
     const outcome = await call.outcome();
-    expect(outcome).toMatchObject({ status: 'invalid', attempts: 3, tries: 0, error: { kind: 'ValidationError', code: 'invalid_arguments' } });
+    expect(outcome).toMatchObject({
+      status: 'invalid',
+      attempts: 3,
+      tries: 0,
+      error: { kind: 'ValidationError', code: 'invalid_arguments' },
+    });
     expect(outcome.error?.schema).toMatchObject({ type: 'object' });
-    await expect.poll(async () => (await session.view()).notices).toContainEqual(
-      expect.objectContaining({ kind: 'call_invalid', session: 'outcomes', callId: 'hopeless' }),
-    );
+    await expect
+      .poll(async () => (await session.view()).notices)
+      .toContainEqual(expect.objectContaining({ kind: 'call_invalid', session: 'outcomes', callId: 'hopeless' }));
   });
 
   test('an amendment of another attempt, or of a call that has ended, is refused', async () => {
@@ -87,7 +93,11 @@ describe('invalid', () => {
 
 test('denied: by policy, with the rule', async () => {
   const outcome = await session.call('read', { path: '../outside' });
-  expect(outcome).toMatchObject({ status: 'denied', error: { kind: 'PermissionDenied', code: 'outside_workspace' }, tries: 0 });
+  expect(outcome).toMatchObject({
+    status: 'denied',
+    error: { kind: 'PermissionDenied', code: 'outside_workspace' },
+    tries: 0,
+  });
 });
 
 describe('approval', () => {
@@ -95,21 +105,29 @@ describe('approval', () => {
     const call = await session.start('probe_elevated', { log: service.log, mark: 'approved' }, { callId: 'approved' });
     expect(await call.settled()).toMatchObject({ state: 'waiting', waiting: { for: 'approval' } });
     expect(await marks(service.log, 'begin approved')).toBe(0);
-    expect(await service.countersign.approvals.approve(call.id, { approver: 'ada', reason: 'fine' })).toMatchObject({ answer: 'accepted' });
+    expect(await service.countersign.approvals.approve(call.id, { approver: 'ada', reason: 'fine' })).toMatchObject({
+      answer: 'accepted',
+    });
     expect(await call.outcome()).toMatchObject({
       status: 'completed',
       approval: { approver: 'ada', verified: false, decision: 'approve', reason: 'fine' },
     });
     expect(await marks(service.log, 'begin approved')).toBe(1);
-    expect(await service.countersign.approvals.approve(call.id, { approver: 'bob' })).toMatchObject({ answer: 'already_decided' });
-    expect(await service.countersign.approvals.deny(call.id, { approver: 'bob', reason: 'no' })).toMatchObject({ answer: 'conflict' });
+    expect(await service.countersign.approvals.approve(call.id, { approver: 'bob' })).toMatchObject({
+      answer: 'already_decided',
+    });
+    expect(await service.countersign.approvals.deny(call.id, { approver: 'bob', reason: 'no' })).toMatchObject({
+      answer: 'conflict',
+    });
     expect(await marks(service.log, 'begin approved')).toBe(1);
   });
 
   test('denied: the model sees the reason', async () => {
     const call = await session.start('probe_elevated', { log: service.log, mark: 'refused' });
     await call.settled();
-    expect(await service.countersign.approvals.deny(call.id, { approver: 'ada', reason: 'not today' })).toMatchObject({ answer: 'accepted' });
+    expect(await service.countersign.approvals.deny(call.id, { approver: 'ada', reason: 'not today' })).toMatchObject({
+      answer: 'accepted',
+    });
     const outcome = await call.outcome();
     expect(outcome).toMatchObject({ status: 'denied', error: { code: 'approval_denied' }, tries: 0 });
     expect(outcome.error?.message).toContain('not today');
@@ -127,16 +145,29 @@ describe('approval', () => {
     const call = await session.start('probe_elevated', { log: service.log, mark: 'asked' });
     await call.settled();
     const { approvals } = service.countersign;
-    expect(await approvals.approve(call.id, { arguments: { log: service.log } })).toMatchObject({ answer: 'invalid_edit', field: '/mark' });
-    expect(await approvals.approve(call.id, { approver: 'ada', arguments: { log: service.log, mark: 'edited' } })).toMatchObject({ answer: 'accepted' });
-    expect(await call.outcome()).toMatchObject({ status: 'completed', output: { ran: 'edited' }, approval: { edited: true } });
+    expect(await approvals.approve(call.id, { arguments: { log: service.log } })).toMatchObject({
+      answer: 'invalid_edit',
+      field: '/mark',
+    });
+    expect(
+      await approvals.approve(call.id, { approver: 'ada', arguments: { log: service.log, mark: 'edited' } }),
+    ).toMatchObject({ answer: 'accepted' });
+    expect(await call.outcome()).toMatchObject({
+      status: 'completed',
+      output: { ran: 'edited' },
+      approval: { edited: true },
+    });
     expect(await marks(service.log, 'begin asked')).toBe(0);
   });
 });
 
 describe('timed_out', () => {
   test('a repeatable tool is tried again after a growing wait', async () => {
-    const outcome = await session.call('probe_repeat', { log: service.log, mark: 'slow-first', ms: 5_000, slowFirst: true }, { callId: 'backoff' });
+    const outcome = await session.call(
+      'probe_repeat',
+      { log: service.log, mark: 'slow-first', ms: 5_000, slowFirst: true },
+      { callId: 'backoff' },
+    );
     expect(outcome).toMatchObject({ status: 'completed', tries: 2 });
     expect(await eventTypes('backoff')).toContain('timerFired');
   });
@@ -171,7 +202,14 @@ describe('cancelled', () => {
 test('explain says what would become of a call, by the rules of now, and runs nothing', async () => {
   const args = { log: service.log, mark: 'explained' };
   expect(await session.explain('probe_elevated', args)).toMatchObject({ verdict: 'ask', tier: 'elevated' });
-  expect(await session.explain('read', { path: '../x' })).toMatchObject({ verdict: 'deny', error: { code: 'outside_workspace' } });
-  expect(await session.explain('raed', {})).toMatchObject({ verdict: 'invalid', tier: null, error: { code: 'unknown_tool' } });
+  expect(await session.explain('read', { path: '../x' })).toMatchObject({
+    verdict: 'deny',
+    error: { code: 'outside_workspace' },
+  });
+  expect(await session.explain('raed', {})).toMatchObject({
+    verdict: 'invalid',
+    tier: null,
+    error: { code: 'unknown_tool' },
+  });
   expect(await marks(service.log, 'begin explained')).toBe(0);
 });

@@ -19,26 +19,45 @@ afterAll(() => service[Symbol.asyncDispose]());
 const outside = (command: string) => ({ command, sandbox: false, reason: 'a test' });
 
 test('a safe command runs outside of the sandbox without asking', async () => {
-  expect(await session.call('shell', outside('echo hello'))).toMatchObject({ status: 'completed', output: { exitCode: 0, stdout: 'hello\n' } });
-  expect(await session.call('shell', outside('cat README.md'))).toMatchObject({ status: 'completed', output: { stdout: 'read me\n' } });
+  expect(await session.call('shell', outside('echo hello'))).toMatchObject({
+    status: 'completed',
+    output: { exitCode: 0, stdout: 'hello\n' },
+  });
+  expect(await session.call('shell', outside('cat README.md'))).toMatchObject({
+    status: 'completed',
+    output: { stdout: 'read me\n' },
+  });
 });
 
-test.each(['cat /etc/passwd', 'cat leak', 'cat ../secret', 'rm README.md', 'echo x > y', 'git status', 'npm test', 'echo $(id)'])(
-  '%j outside of the sandbox asks',
-  async (command) => {
-    await symlink('/etc/passwd', join(service.workspace, 'leak')).catch(() => undefined);
-    const call = await session.start('shell', outside(command));
-    expect(await call.settled()).toMatchObject({ state: 'waiting', waiting: { for: 'approval' } });
-    await call.cancel();
-  },
-);
+test.each([
+  'cat /etc/passwd',
+  'cat leak',
+  'cat ../secret',
+  'rm README.md',
+  'echo x > y',
+  'git status',
+  'npm test',
+  'echo $(id)',
+])('%j outside of the sandbox asks', async (command) => {
+  await symlink('/etc/passwd', join(service.workspace, 'leak')).catch(() => undefined);
+  const call = await session.start('shell', outside(command));
+  expect(await call.settled()).toMatchObject({ state: 'waiting', waiting: { for: 'approval' } });
+  await call.cancel();
+});
 
 test('what holds for a session holds for the sessions below it', async () => {
   service.configure('{"agents":{"careful":{"deny":["write"]},"helper":{}}}');
   try {
-    const careful = await service.countersign.openSession({ id: 'careful', workspace: service.workspace, agent: 'careful' });
+    const careful = await service.countersign.openSession({
+      id: 'careful',
+      workspace: service.workspace,
+      agent: 'careful',
+    });
     const branch = await careful.branch({ agent: 'helper' });
-    expect(await branch.call('write', { path: 'x', content: '' })).toMatchObject({ status: 'denied', error: { code: 'policy_denied' } });
+    expect(await branch.call('write', { path: 'x', content: '' })).toMatchObject({
+      status: 'denied',
+      error: { code: 'policy_denied' },
+    });
     expect(await branch.explain('write', { path: 'x', content: '' })).toMatchObject({ verdict: 'deny' });
     const free = await service.countersign.openSession({ id: 'free', workspace: service.workspace, agent: 'helper' });
     expect(await free.call('write', { path: 'x', content: '' })).toMatchObject({ status: 'completed' });
@@ -50,7 +69,10 @@ test('what holds for a session holds for the sessions below it', async () => {
 test('a session hears new rules with its next call', async () => {
   expect(await session.call('list', { path: '.' })).toMatchObject({ status: 'completed' });
   service.configure('{"deny":["list"]}');
-  expect(await session.call('list', { path: '.' })).toMatchObject({ status: 'denied', error: { code: 'policy_denied' } });
+  expect(await session.call('list', { path: '.' })).toMatchObject({
+    status: 'denied',
+    error: { code: 'policy_denied' },
+  });
   service.configure('{"ask":["list"]}');
   const call = await session.start('list', { path: '.' });
   expect(await call.settled()).toMatchObject({ state: 'waiting', waiting: { for: 'approval' } });
@@ -62,8 +84,14 @@ test('a session hears new rules with its next call', async () => {
 test('limits on arguments and files are those of the configuration', async () => {
   service.configure('{"limits":{"stringBytes":10,"fileBytes":4}}');
   const call = await session.start('write', { path: 'long.txt', content: 'x'.repeat(11) });
-  expect(await call.settled()).toMatchObject({ state: 'waiting', waiting: { error: { code: 'invalid_arguments', field: '/content' } } });
+  expect(await call.settled()).toMatchObject({
+    state: 'waiting',
+    waiting: { error: { code: 'invalid_arguments', field: '/content' } },
+  });
   await call.cancel();
-  expect(await session.call('read', { path: 'README.md' })).toMatchObject({ status: 'failed', error: { code: 'file_too_large' } });
+  expect(await session.call('read', { path: 'README.md' })).toMatchObject({
+    status: 'failed',
+    error: { code: 'file_too_large' },
+  });
   service.configure('{}');
 });

@@ -34,7 +34,10 @@ test('two distinct approvers have to agree', async () => {
   expect(first.message).toContain('1 of 2');
   expect((await approvals.approve(call.id, { approver: 'ada' })).message).toContain('1 of 2');
   expect(await marks(service.log, 'begin two')).toBe(0);
-  expect(await approvals.approve(call.id, { approver: 'bob' })).toMatchObject({ answer: 'accepted', message: 'The call goes on.' });
+  expect(await approvals.approve(call.id, { approver: 'bob' })).toMatchObject({
+    answer: 'accepted',
+    message: 'The call goes on.',
+  });
   expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approvers: ['ada', 'bob'] } });
   expect(await marks(service.log, 'begin two')).toBe(1);
 });
@@ -52,14 +55,23 @@ test('an edit starts the count again', async () => {
   const call = await asked('two-edited', TWO);
   const { approvals } = service.countersign;
   await approvals.approve(call.id, { approver: 'ada' });
-  expect((await approvals.approve(call.id, { approver: 'bob', arguments: args('two-edit') })).message).toContain('1 of 2');
-  expect(await approvals.approve(call.id, { approver: 'ada', arguments: args('two-edit') })).toMatchObject({ answer: 'accepted' });
-  expect(await call.outcome()).toMatchObject({ status: 'completed', output: { ran: 'two-edit' }, approval: { edited: true } });
+  expect((await approvals.approve(call.id, { approver: 'bob', arguments: args('two-edit') })).message).toContain(
+    '1 of 2',
+  );
+  expect(await approvals.approve(call.id, { approver: 'ada', arguments: args('two-edit') })).toMatchObject({
+    answer: 'accepted',
+  });
+  expect(await call.outcome()).toMatchObject({
+    status: 'completed',
+    output: { ran: 'two-edit' },
+    approval: { edited: true },
+  });
   expect(await marks(service.log, 'begin two-edited')).toBe(0);
 });
 
 test('the ladder: people are reminded, then others are asked, then the request expires', async () => {
-  const config = '{"approvals":{"timeout":"3s","ladder":[{"after":"1s","reassign":"lead"},{"after":"500ms","remind":true}]}}';
+  const config =
+    '{"approvals":{"timeout":"3s","ladder":[{"after":"1s","reassign":"lead"},{"after":"500ms","remind":true}]}}';
   const call = await asked('ladder', config);
   expect(await call.outcome()).toMatchObject({ status: 'expired' });
   const events = await eventNames(service.countersign.temporal, call.id);
@@ -75,7 +87,9 @@ test('the ladder: people are reminded, then others are asked, then the request e
 test('with onTimeout wait a request outlasts its timeout', async () => {
   const call = await asked('patient', '{"approvals":{"timeout":"1s","onTimeout":"wait"}}');
   await new Promise((resolve) => setTimeout(resolve, 1_500));
-  expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
+  expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({
+    answer: 'accepted',
+  });
   expect(await call.outcome()).toMatchObject({ status: 'completed' });
 });
 
@@ -84,10 +98,17 @@ test('limits of sessions follow the configuration', async () => {
   const limited = await service.countersign.openSession({ id: 'limited', workspace: service.workspace });
   const first = await limited.start('probe_elevated', args('limited'));
   await first.settled();
-  expect(await limited.call('probe_elevated', args('limited'))).toMatchObject({ status: 'denied', error: { code: 'too_many_pending' } });
+  expect(await limited.call('probe_elevated', args('limited'))).toMatchObject({
+    status: 'denied',
+    error: { code: 'too_many_pending' },
+  });
   const child = await limited.branch();
   await expect(limited.branch()).rejects.toMatchObject({ code: 'session_limit' });
   await expect(child.branch()).rejects.toMatchObject({ code: 'session_limit' });
-  expect(await limited.call('write', {})).toMatchObject({ status: 'invalid', error: { code: 'correction_expired' }, attempts: 1 });
+  expect(await limited.call('write', {})).toMatchObject({
+    status: 'invalid',
+    error: { code: 'correction_expired' },
+    attempts: 1,
+  });
   await first.cancel();
 });

@@ -21,7 +21,8 @@ const open = (id: string, options: object = {}): Promise<Session> =>
   service.countersign.openSession({ id, workspace: service.workspace, ...options });
 
 const temporal = () => service.countersign.temporal;
-const pendingAt = (id: string): Promise<ApprovalRequest[]> => temporal().workflow.getHandle(`session/${id}`).query('pending');
+const pendingAt = (id: string): Promise<ApprovalRequest[]> =>
+  temporal().workflow.getHandle(`session/${id}`).query('pending');
 
 describe('opening', () => {
   test('the same id with the same start data is the same session', async () => {
@@ -53,7 +54,10 @@ describe('opening', () => {
     await session.close();
     await expect(service.countersign.session('to-close')).rejects.toMatchObject({ code: 'session_closed' });
     await expect(open('to-close')).rejects.toMatchObject({ code: 'session_closed' });
-    expect(await session.call('read', { path: 'x' })).toMatchObject({ status: 'denied', error: { code: 'session_closed' } });
+    expect(await session.call('read', { path: 'x' })).toMatchObject({
+      status: 'denied',
+      error: { code: 'session_closed' },
+    });
   });
 });
 
@@ -68,7 +72,9 @@ describe('calls of one id', () => {
     expect(second).toEqual(first);
     expect(await session.call('probe_once', args, { callId: 'same' })).toEqual(first);
     expect(await marks(service.log, 'begin one-id')).toBe(1);
-    await expect(session.start('probe_once', { ...args, mark: 'other' }, { callId: 'same' })).rejects.toMatchObject({ code: 'call_id_reused' });
+    await expect(session.start('probe_once', { ...args, mark: 'other' }, { callId: 'same' })).rejects.toMatchObject({
+      code: 'call_id_reused',
+    });
     await expect(session.start('probe_once', args, { callId: 'a/b' })).rejects.toMatchObject({ code: 'invalid_id' });
   });
 });
@@ -80,10 +86,16 @@ describe('children', () => {
     const two = await one.branch({ id: 'up-2' });
     const call = await two.start('probe_elevated', { log: service.log, mark: 'deep' }, { callId: 'deep' });
     expect(await call.settled()).toMatchObject({ state: 'waiting' });
-    await expect.poll(async () => (await pendingAt('up-main')).map(({ route }) => route)).toEqual([['up-2', 'up-1', 'up-main']]);
-    expect(await two.call('probe_once', { log: service.log, mark: 'meanwhile' })).toMatchObject({ status: 'completed' });
+    await expect
+      .poll(async () => (await pendingAt('up-main')).map(({ route }) => route))
+      .toEqual([['up-2', 'up-1', 'up-main']]);
+    expect(await two.call('probe_once', { log: service.log, mark: 'meanwhile' })).toMatchObject({
+      status: 'completed',
+    });
     expect(Buffer.byteLength(JSON.stringify((await pendingAt('up-main'))[0]))).toBeLessThanOrEqual(512);
-    expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
+    expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({
+      answer: 'accepted',
+    });
     expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada' } });
   });
 
@@ -103,9 +115,13 @@ describe('children', () => {
     for (const id of ['limits-1', 'limits-2', 'limits-3']) deepest = await deepest.branch({ id });
     await expect(deepest.branch({ id: 'limits-4' })).rejects.toMatchObject({ code: 'session_limit' });
     await expect(main.branch({ id: 'limits-1' })).rejects.toMatchObject({ code: 'session_exists' });
-    await expect(main.branch({ id: 'limits-x', workspace: '/usr' })).rejects.toMatchObject({ code: 'untrusted_workspace' });
+    await expect(main.branch({ id: 'limits-x', workspace: '/usr' })).rejects.toMatchObject({
+      code: 'untrusted_workspace',
+    });
     await expect(main.branch({ id: 'limits-y', agent: 'nobody' })).rejects.toMatchObject({ code: 'undeclared' });
-    await expect.poll(async () => (await main.view()).notices).toContainEqual(expect.objectContaining({ kind: 'child_failed', session: 'limits-y' }));
+    await expect
+      .poll(async () => (await main.view()).notices)
+      .toContainEqual(expect.objectContaining({ kind: 'child_failed', session: 'limits-y' }));
   });
 
   test('with no channel above there is no approver', async () => {
@@ -134,9 +150,9 @@ describe('children', () => {
     await call.settled(1);
     await call.amend({}, 2);
     await call.outcome();
-    await expect.poll(async () => (await main.view()).notices).toContainEqual(
-      expect.objectContaining({ kind: 'call_invalid', session: 'tell-1', callId: 'wrong' }),
-    );
+    await expect
+      .poll(async () => (await main.view()).notices)
+      .toContainEqual(expect.objectContaining({ kind: 'call_invalid', session: 'tell-1', callId: 'wrong' }));
   });
 });
 
@@ -171,7 +187,15 @@ describe('closing', () => {
 describe('continue as new', () => {
   /** A session that continues as new after every few events, as do its children. */
   const openShort = async (id: string): Promise<Session> => {
-    const facts = { id, kind: 'main', main: id, depth: 0, workspace: service.workspace, agent: 'default', channel: 'inbox' };
+    const facts = {
+      id,
+      kind: 'main',
+      main: id,
+      depth: 0,
+      workspace: service.workspace,
+      agent: 'default',
+      channel: 'inbox',
+    };
     await temporal().workflow.start('session', {
       workflowId: `session/${id}`,
       taskQueue: 'sessions',
@@ -187,38 +211,56 @@ describe('continue as new', () => {
   const lengthen = async (session: Session, times: number): Promise<void> => {
     const before = await continued(session);
     while ((await continued(session)) < before + times) {
-      await temporal().workflow.getHandle(`session/${session.id}`).signal('withdrawApproval', { session: 'none', callId: 'none', runId: 'none' });
+      await temporal()
+        .workflow.getHandle(`session/${session.id}`)
+        .signal('withdrawApproval', { session: 'none', callId: 'none', runId: 'none' });
     }
   };
 
-  test('a branch that waits for approval survives three of them in main and in its parent', { timeout: 60_000 }, async () => {
-    const main = await openShort('can');
-    const parent = await main.branch({ id: 'can-1' });
-    const branch = await parent.branch({ id: 'can-2' });
-    const call = await branch.start('probe_elevated', { log: service.log, mark: 'can' }, { callId: 'can' });
-    await call.settled();
-    await expect.poll(async () => (await pendingAt('can')).length).toBe(1);
-    await lengthen(main, 3);
-    await lengthen(parent, 3);
-    expect((await main.view()).children).toEqual(['can-1']);
-    expect((await parent.view()).children).toEqual(['can-2']);
-    const second = await branch.start('probe_elevated', { log: service.log, mark: 'can-after' }, { callId: 'can-after' });
-    await second.settled();
-    await expect.poll(async () => (await pendingAt('can')).length).toBe(2);
-    expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
-    expect(await call.outcome()).toMatchObject({ status: 'completed' });
-    await lengthen(main, 1);
-    expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({ answer: 'already_decided' });
-    expect(await service.countersign.approvals.approve(second.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
-    expect(await second.outcome()).toMatchObject({ status: 'completed' });
-    await main.close();
-    await expect(service.countersign.session('can-2')).rejects.toMatchObject({ code: 'session_closed' });
-  });
+  test(
+    'a branch that waits for approval survives three of them in main and in its parent',
+    { timeout: 60_000 },
+    async () => {
+      const main = await openShort('can');
+      const parent = await main.branch({ id: 'can-1' });
+      const branch = await parent.branch({ id: 'can-2' });
+      const call = await branch.start('probe_elevated', { log: service.log, mark: 'can' }, { callId: 'can' });
+      await call.settled();
+      await expect.poll(async () => (await pendingAt('can')).length).toBe(1);
+      await lengthen(main, 3);
+      await lengthen(parent, 3);
+      expect((await main.view()).children).toEqual(['can-1']);
+      expect((await parent.view()).children).toEqual(['can-2']);
+      const second = await branch.start(
+        'probe_elevated',
+        { log: service.log, mark: 'can-after' },
+        { callId: 'can-after' },
+      );
+      await second.settled();
+      await expect.poll(async () => (await pendingAt('can')).length).toBe(2);
+      expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({
+        answer: 'accepted',
+      });
+      expect(await call.outcome()).toMatchObject({ status: 'completed' });
+      await lengthen(main, 1);
+      expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({
+        answer: 'already_decided',
+      });
+      expect(await service.countersign.approvals.approve(second.id, { approver: 'ada' })).toMatchObject({
+        answer: 'accepted',
+      });
+      expect(await second.outcome()).toMatchObject({ status: 'completed' });
+      await main.close();
+      await expect(service.countersign.session('can-2')).rejects.toMatchObject({ code: 'session_closed' });
+    },
+  );
 
   test('decisions that arrive meanwhile are all answered, each once', { timeout: 60_000 }, async () => {
     const main = await openShort('can-busy');
     const calls = await Promise.all(
-      Array.from({ length: 12 }, (_, i) => main.start('probe_elevated', { log: service.log, mark: `busy-${i}` }, { callId: `busy-${i}` })),
+      Array.from({ length: 12 }, (_, i) =>
+        main.start('probe_elevated', { log: service.log, mark: `busy-${i}` }, { callId: `busy-${i}` }),
+      ),
     );
     await Promise.all(calls.map((call) => call.settled()));
     await expect.poll(async () => (await pendingAt('can-busy')).length).toBe(12);

@@ -36,7 +36,11 @@ const mallory = approver('mallory');
 const approvals = (over: object = {}) =>
   JSON.stringify({
     ask: ['group:core'],
-    approvals: { signatures: 'required', approvers: [ada.listed, bob.listed, eve.listed, { ...gone.listed, until: '2020-01-01' }], ...over },
+    approvals: {
+      signatures: 'required',
+      approvers: [ada.listed, bob.listed, eve.listed, { ...gone.listed, until: '2020-01-01' }],
+      ...over,
+    },
   });
 
 let service: TestService;
@@ -49,7 +53,11 @@ beforeAll(async () => {
   service = await startTestService({ address, taskQueue: QUEUE, config: approvals() });
   session = await service.countersign.openSession({ id: 'signatures', workspace: service.workspace });
   connection = await NativeConnection.connect({ address });
-  rogue = await Worker.create({ connection, taskQueue: 'forger', workflowsPath: join(import.meta.dirname, '../support/rogue/forger.ts') });
+  rogue = await Worker.create({
+    connection,
+    taskQueue: 'forger',
+    workflowsPath: join(import.meta.dirname, '../support/rogue/forger.ts'),
+  });
   rogueRuns = rogue.run();
 });
 afterAll(async () => {
@@ -80,14 +88,23 @@ const decisionOn = ({ request }: OpenRequest, over: Partial<Decision> = {}): Dec
 
 /** To the main session, as anybody can send it. */
 const decide = (decision: Decision): Promise<unknown> =>
-  workflows().getHandle('session/signatures').executeUpdate('decide', { args: [decision] });
+  workflows()
+    .getHandle('session/signatures')
+    .executeUpdate('decide', { args: [decision] });
 
 /** To the call itself, past the main session. */
-const signal = (call: CallHandle, sealed: SealedDecision): Promise<void> => workflows().getHandle(call.id).signal('decision', sealed);
+const signal = (call: CallHandle, sealed: SealedDecision): Promise<void> =>
+  workflows().getHandle(call.id).signal('decision', sealed);
 
 /** A workflow of the stranger's under a call's name; runs what it is told to by our worker. */
-async function forger(callId: string): Promise<WorkflowHandle & { runId: string; execute(input: ExecuteInput): Promise<Execution> }> {
-  const handle = await workflows().start('toolCall', { workflowId: `call/signatures/${callId}`, taskQueue: 'forger', args: [QUEUE] });
+async function forger(
+  callId: string,
+): Promise<WorkflowHandle & { runId: string; execute(input: ExecuteInput): Promise<Execution> }> {
+  const handle = await workflows().start('toolCall', {
+    workflowId: `call/signatures/${callId}`,
+    taskQueue: 'forger',
+    args: [QUEUE],
+  });
   let sent = 0;
   const execute = async (input: ExecuteInput): Promise<Execution> => {
     await handle.signal('execute', input);
@@ -100,14 +117,32 @@ async function forger(callId: string): Promise<WorkflowHandle & { runId: string;
 }
 
 /** An approval of this run with its digest rightly computed, as whoever reads our source can. */
-async function forged(callId: string, runId: string, tool: string, seal: (decision: Decision) => Promise<SealedDecision> | SealedDecision) {
+async function forged(
+  callId: string,
+  runId: string,
+  tool: string,
+  seal: (decision: Decision) => Promise<SealedDecision> | SealedDecision,
+) {
   const { open } = await template(tool);
   const requestedAt = Date.now();
   const expiresAt = requestedAt + 60_000;
-  const content = { session: 'signatures', callId, runId, agent: 'default', tool, fingerprint: open.fingerprint, arguments: args(callId), workspace: service.workspace };
+  const content = {
+    session: 'signatures',
+    callId,
+    runId,
+    agent: 'default',
+    tool,
+    fingerprint: open.fingerprint,
+    arguments: args(callId),
+    workspace: service.workspace,
+  };
   const digest = approvalDigest({ ...content, requestedAt, expiresAt });
   const decision: Decision = { session: 'signatures', callId, digest, decision: 'approve', approver: 'ada' };
-  return { tool, arguments: args(callId), approval: { digest, requestedAt, expiresAt, decision: await seal(decision) } };
+  return {
+    tool,
+    arguments: args(callId),
+    approval: { digest, requestedAt, expiresAt, decision: await seal(decision) },
+  };
 }
 
 const templates = new Map<string, ReturnType<typeof waiting>>();
@@ -117,21 +152,31 @@ const template = (tool: string): ReturnType<typeof waiting> => {
   return known;
 };
 
-const sealed = async (decision: Decision, signer: Signer): Promise<SealedDecision> => sealDecisions([await signDecision(decision, signer)], true);
+const sealed = async (decision: Decision, signer: Signer): Promise<SealedDecision> =>
+  sealDecisions([await signDecision(decision, signer)], true);
 
 // ── what works ──────────────────────────────────────────────────────────────
 
 test('a decision by an approver’s key runs the call, once, and is verified', async () => {
   const { call } = await waiting('good');
-  expect(await service.countersign.approvals.approve(call.id, { signer: ada.signer, reason: 'fine' })).toMatchObject({ answer: 'accepted' });
-  expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: true, decision: 'approve', reason: 'fine' } });
+  expect(await service.countersign.approvals.approve(call.id, { signer: ada.signer, reason: 'fine' })).toMatchObject({
+    answer: 'accepted',
+  });
+  expect(await call.outcome()).toMatchObject({
+    status: 'completed',
+    approval: { approver: 'ada', verified: true, decision: 'approve', reason: 'fine' },
+  });
   expect(await ran('good')).toBe(1);
 });
 
 test('so do signed edits and denials, and the edit is what runs', async () => {
   const edit = await waiting('edited-from');
   await service.countersign.approvals.approve(edit.call.id, { signer: bob.signer, arguments: args('edited-to') });
-  expect(await edit.call.outcome()).toMatchObject({ status: 'completed', output: { ran: 'edited-to' }, approval: { edited: true, verified: true } });
+  expect(await edit.call.outcome()).toMatchObject({
+    status: 'completed',
+    output: { ran: 'edited-to' },
+    approval: { edited: true, verified: true },
+  });
   expect([await ran('edited-from'), await ran('edited-to')]).toEqual([0, 1]);
   const denied = await waiting('denied');
   await service.countersign.approvals.deny(denied.call.id, { signer: bob.signer, reason: 'no' });
@@ -148,9 +193,14 @@ test('a quorum of two keys, and an emergency override by one', async () => {
     await service.countersign.approvals.approve(two.call.id, { signer: bob.signer });
     expect(await two.call.outcome()).toMatchObject({ status: 'completed', approval: { verified: true } });
     const one = await waiting('override');
-    expect(await service.countersign.approvals.approve(one.call.id, { signer: bob.signer, override: true })).toMatchObject({ answer: 'bad_signature' });
+    expect(
+      await service.countersign.approvals.approve(one.call.id, { signer: bob.signer, override: true }),
+    ).toMatchObject({ answer: 'bad_signature' });
     await service.countersign.approvals.approve(one.call.id, { signer: eve.signer, override: true });
-    expect(await one.call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'eve', verified: true } });
+    expect(await one.call.outcome()).toMatchObject({
+      status: 'completed',
+      approval: { approver: 'eve', verified: true },
+    });
     const alone = await waiting('alone');
     await signal(alone.call, await sealed(decisionOn(alone.open), ada.signer));
     expect(await alone.call.outcome()).toMatchObject({ status: 'denied', error: { code: 'approval_missing' } });
@@ -184,9 +234,13 @@ test('forged decisions are answered bad_signature, leave the request waiting, an
   for (const [index, decision] of attempts.entries()) {
     expect([index, await decide(decision)]).toMatchObject([index, { answer: 'bad_signature' }]);
   }
-  expect(await decide({ ...(await signDecision(decisionOn(other.open), ada.signer)), callId: 'forged' })).toMatchObject({ answer: 'digest_mismatch' });
+  expect(await decide({ ...(await signDecision(decisionOn(other.open), ada.signer)), callId: 'forged' })).toMatchObject(
+    { answer: 'digest_mismatch' },
+  );
   await workflows().getHandle('session/signatures').signal('decide', decisionOn(open));
-  expect((await session.view()).notices.filter(({ kind, callId }) => kind === 'bad_signature' && callId === 'forged').length).toBeGreaterThanOrEqual(13);
+  expect(
+    (await session.view()).notices.filter(({ kind, callId }) => kind === 'bad_signature' && callId === 'forged').length,
+  ).toBeGreaterThanOrEqual(13);
   expect(await call.settled()).toMatchObject({ state: 'waiting' });
   expect([await ran('forged'), await ran('forged-edit')]).toEqual([0, 0]);
   expect(await decide(byAda)).toMatchObject({ answer: 'accepted' });
@@ -200,7 +254,11 @@ test('a replayed decision is answered, and does nothing', async () => {
   await decide(decision);
   await call.outcome();
   expect(await decide(decision)).toMatchObject({ answer: 'already_decided' });
-  await expect(workflows().getHandle(call.id).signal('decision', sealDecisions([decision], true))).rejects.toThrow();
+  await expect(
+    workflows()
+      .getHandle(call.id)
+      .signal('decision', sealDecisions([decision], true)),
+  ).rejects.toThrow();
   expect(await ran('replayed')).toBe(1);
 });
 
@@ -210,16 +268,32 @@ const past: [string, (open: OpenRequest) => Promise<SealedDecision>, string][] =
   ['unsigned', async (open) => sealDecisions([decisionOn(open)], true), 'bad_signature'],
   ['nobody', async (open) => ({ ...decisionOn(open), verified: true, decisions: [] }), 'approval_missing'],
   ['by-mallory', async (open) => sealed(decisionOn(open), { ...mallory.signer, name: 'ada' }), 'bad_signature'],
-  ['of-another', async (open) => {
-    const other = await signDecision(decisionOn((await template('probe_elevated')).open), ada.signer);
-    return { ...decisionOn(open), verified: true, decisions: [other] };
-  }, 'bad_signature'],
-  ['altered-args', async (open) => ({ ...(await sealed(decisionOn(open), ada.signer)), arguments: args('altered') }), 'bad_signature'],
-  ['edit-dropped', async (open) => {
-    const { arguments: _, ...rest } = await sealed(decisionOn(open, { arguments: args('harmless') }), ada.signer);
-    return rest;
-  }, 'bad_signature'],
-  ['denial-turned', async (open) => ({ ...(await sealed(decisionOn(open, { decision: 'deny' }), ada.signer)), decision: 'approve' }), 'approval_denied'],
+  [
+    'of-another',
+    async (open) => {
+      const other = await signDecision(decisionOn((await template('probe_elevated')).open), ada.signer);
+      return { ...decisionOn(open), verified: true, decisions: [other] };
+    },
+    'bad_signature',
+  ],
+  [
+    'altered-args',
+    async (open) => ({ ...(await sealed(decisionOn(open), ada.signer)), arguments: args('altered') }),
+    'bad_signature',
+  ],
+  [
+    'edit-dropped',
+    async (open) => {
+      const { arguments: _, ...rest } = await sealed(decisionOn(open, { arguments: args('harmless') }), ada.signer);
+      return rest;
+    },
+    'bad_signature',
+  ],
+  [
+    'denial-turned',
+    async (open) => ({ ...(await sealed(decisionOn(open, { decision: 'deny' }), ada.signer)), decision: 'approve' }),
+    'approval_denied',
+  ],
   ['expired-key', async (open) => sealed(decisionOn(open), gone.signer), 'bad_signature'],
 ];
 test.each(past)('sent to the call itself, %s: it ends as denied and nothing runs', async (callId, forge, code) => {
@@ -246,8 +320,14 @@ test('an approver who is removed between decision and execution counts no more',
 // ── workflows of a stranger ─────────────────────────────────────────────────
 
 test('a call that is started by hand asks like any other', async () => {
-  const handle = await workflows().start('toolCall', { workflowId: 'call/signatures/by-hand', taskQueue: QUEUE, args: [{ tool: 'probe_elevated', arguments: args('by-hand') }] });
-  await expect.poll(async () => (await service.countersign.approvals.pending()).map(({ callId }) => callId)).toContain('by-hand');
+  const handle = await workflows().start('toolCall', {
+    workflowId: 'call/signatures/by-hand',
+    taskQueue: QUEUE,
+    args: [{ tool: 'probe_elevated', arguments: args('by-hand') }],
+  });
+  await expect
+    .poll(async () => (await service.countersign.approvals.pending()).map(({ callId }) => callId))
+    .toContain('by-hand');
   const open = await service.countersign.approvals.show('call/signatures/by-hand');
   await handle.signal('decision', sealDecisions([decisionOn(open)], true));
   expect(await handle.result()).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
@@ -255,11 +335,36 @@ test('a call that is started by hand asks like any other', async () => {
 });
 
 test('a main session of a stranger approves everything, in vain', async () => {
-  const facts = { id: 'fake-main', kind: 'main', main: 'fake-main', depth: 0, workspace: service.workspace, agent: 'default', channel: 'inbox' };
+  const facts = {
+    id: 'fake-main',
+    kind: 'main',
+    main: 'fake-main',
+    depth: 0,
+    workspace: service.workspace,
+    agent: 'default',
+    channel: 'inbox',
+  };
   const any = { log: { glob: '*' }, mark: { glob: '*' } };
-  const grant: Grant = { id: 'any', tool: 'probe_elevated', arguments: any, scope: { session: 'fake-main' }, expiresAt: Date.now() + 60_000, by: 'ada', at: Date.now() };
-  await workflows().start('session', { workflowId: 'session/fake-main', taskQueue: 'forger', memo: { countersignSession: facts }, args: [grant] });
-  const handle = await workflows().start('toolCall', { workflowId: 'call/fake-main/x', taskQueue: QUEUE, args: [{ tool: 'probe_elevated', arguments: args('fake-main') }] });
+  const grant: Grant = {
+    id: 'any',
+    tool: 'probe_elevated',
+    arguments: any,
+    scope: { session: 'fake-main' },
+    expiresAt: Date.now() + 60_000,
+    by: 'ada',
+    at: Date.now(),
+  };
+  await workflows().start('session', {
+    workflowId: 'session/fake-main',
+    taskQueue: 'forger',
+    memo: { countersignSession: facts },
+    args: [grant],
+  });
+  const handle = await workflows().start('toolCall', {
+    workflowId: 'call/fake-main/x',
+    taskQueue: QUEUE,
+    args: [{ tool: 'probe_elevated', arguments: args('fake-main') }],
+  });
   expect(await handle.result()).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
   expect(await ran('fake-main')).toBe(0);
 });
@@ -273,8 +378,14 @@ test('a workflow of a stranger under a call’s name has nothing run, however we
   ];
   for (const [callId, seal, code] of attempts) {
     const handle = await forger(callId);
-    expect(await handle.execute(await forged(callId, handle.runId, 'probe_elevated', seal))).toMatchObject({ status: 'denied', error: { code } });
-    expect(await handle.execute({ tool: 'probe_elevated', arguments: args(callId) })).toMatchObject({ status: 'denied', error: { code: 'approval_missing' } });
+    expect(await handle.execute(await forged(callId, handle.runId, 'probe_elevated', seal))).toMatchObject({
+      status: 'denied',
+      error: { code },
+    });
+    expect(await handle.execute({ tool: 'probe_elevated', arguments: args(callId) })).toMatchObject({
+      status: 'denied',
+      error: { code: 'approval_missing' },
+    });
     await handle.terminate();
     expect(await ran(callId)).toBe(0);
   }
@@ -289,7 +400,10 @@ test('a decision on an earlier run of the same id is none on this one', async ()
   expect(await second.execute(input)).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
   const own = await forged('again', second.runId, 'probe_elevated', () => input.approval.decision);
   expect(await second.execute(own)).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
-  const moved = { ...own, approval: { ...own.approval, decision: { ...input.approval.decision, digest: own.approval.digest } } };
+  const moved = {
+    ...own,
+    approval: { ...own.approval, decision: { ...input.approval.decision, digest: own.approval.digest } },
+  };
   expect(await second.execute(moved)).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
   await second.terminate();
   expect(await ran('again')).toBe(0);
@@ -302,7 +416,9 @@ test('an approval that is real serves one execution, of a `once` tool and of a r
     const input = await forged(callId, handle.runId, tool, (decision) => sealed(decision, ada.signer));
     expect(await handle.execute(input)).toMatchObject({ status: 'completed' });
     const again = await handle.execute(input);
-    expect(again).toMatchObject(tool === 'probe_elevated' ? { status: 'completed' } : { status: 'denied', error: { code: 'approval_missing' } });
+    expect(again).toMatchObject(
+      tool === 'probe_elevated' ? { status: 'completed' } : { status: 'denied', error: { code: 'approval_missing' } },
+    );
     const late = { ...input, arguments: args('late') };
     expect(await handle.execute(late)).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
     await handle.terminate();
@@ -325,15 +441,29 @@ test('a reset does not use a signed decision twice', async () => {
     workflowTaskFinishEventId: at,
     resetReapplyType: 'RESET_REAPPLY_TYPE_SIGNAL',
   });
-  const { runId }: { runId?: string } = await (client.workflowService.resetWorkflowExecution(request) as Promise<{ runId?: string }>);
-  expect(await client.workflow.getHandle(call.id, runId).result()).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
+  const { runId }: { runId?: string } = await (client.workflowService.resetWorkflowExecution(request) as Promise<{
+    runId?: string;
+  }>);
+  expect(await client.workflow.getHandle(call.id, runId).result()).toMatchObject({
+    status: 'denied',
+    error: { code: 'digest_mismatch' },
+  });
   expect(await ran('reset')).toBe(1);
 });
 
 test('an outcome can be forged by who owns the namespace; the effect can’t', async () => {
   const handle = await forger('outcome');
-  await handle.signal('finish', { status: 'completed', output: { ran: 'outcome' }, attempts: 1, tries: 1, approval: { approver: 'ada', verified: true, decision: 'approve' } });
-  expect(await session.callHandle('outcome').outcome()).toMatchObject({ status: 'completed', approval: { verified: true } });
+  await handle.signal('finish', {
+    status: 'completed',
+    output: { ran: 'outcome' },
+    attempts: 1,
+    tries: 1,
+    approval: { approver: 'ada', verified: true, decision: 'approve' },
+  });
+  expect(await session.callHandle('outcome').outcome()).toMatchObject({
+    status: 'completed',
+    approval: { verified: true },
+  });
   expect(await ran('outcome')).toBe(0);
 });
 
@@ -344,7 +474,10 @@ test('an activity completed by a stranger gives a false outcome; what ran was ap
   await expect.poll(() => ran('stranger'), { timeout: 10_000 }).toBe(1);
   const { raw } = await workflows().getHandle(call.id).describe();
   const activityId = raw.pendingActivities?.[0]?.activityId ?? '';
-  await service.countersign.temporal.activity.complete({ workflowId: call.id, activityId }, { status: 'completed', output: 'forged' });
+  await service.countersign.temporal.activity.complete(
+    { workflowId: call.id, activityId },
+    { status: 'completed', output: 'forged' },
+  );
   expect(await call.outcome()).toMatchObject({ status: 'completed', output: 'forged' });
   expect(await ran('stranger')).toBe(1);
 });
@@ -354,7 +487,9 @@ test('an activity completed by a stranger gives a false outcome; what ran was ap
 test('a lying preview is not signed', async () => {
   const { open } = await template('probe_elevated');
   const handle = await forger('lying');
-  const { approval } = await forged('lying', handle.runId, 'probe_elevated', (decision) => sealDecisions([decision], true));
+  const { approval } = await forged('lying', handle.runId, 'probe_elevated', (decision) =>
+    sealDecisions([decision], true),
+  );
   const request = { ...open.request, callId: 'lying', runId: handle.runId, ...approval, route: [] };
   const { digest, requestedAt, expiresAt, session: id, callId, runId, tool, tier } = request;
   const clean = { digest, requestedAt, expiresAt, session: id, callId, runId, tool, tier, route: [] };
@@ -373,9 +508,15 @@ test('a lying preview is not signed', async () => {
   ];
   for (const lie of lies) {
     await handle.signal('show', lie);
-    await expect(service.countersign.approvals.show('call/signatures/lying')).rejects.toMatchObject({ code: 'digest_mismatch' });
-    await expect(service.countersign.approvals.approve('call/signatures/lying', { signer })).rejects.toMatchObject({ code: 'digest_mismatch' });
-    await expect(service.countersign.approvals.approve({ ...open, ...lie } as OpenRequest, { signer })).rejects.toMatchObject({ code: 'digest_mismatch' });
+    await expect(service.countersign.approvals.show('call/signatures/lying')).rejects.toMatchObject({
+      code: 'digest_mismatch',
+    });
+    await expect(service.countersign.approvals.approve('call/signatures/lying', { signer })).rejects.toMatchObject({
+      code: 'digest_mismatch',
+    });
+    await expect(
+      service.countersign.approvals.approve({ ...open, ...lie } as OpenRequest, { signer }),
+    ).rejects.toMatchObject({ code: 'digest_mismatch' });
   }
   expect(signatures).toBe(0);
   await handle.signal('show', truth);
@@ -407,20 +548,24 @@ test('a grant lets run what it covers only where its maker signed it, and until 
   ];
   for (const [callId, forgedGrant] of attempts) {
     const handle = await forger(callId);
-    expect([callId, await handle.execute({ tool: 'probe_elevated', arguments: args(callId), grant: forgedGrant })]).toMatchObject([
+    expect([
       callId,
-      { status: 'denied', error: { code: 'approval_missing' } },
-    ]);
+      await handle.execute({ tool: 'probe_elevated', arguments: args(callId), grant: forgedGrant }),
+    ]).toMatchObject([callId, { status: 'denied', error: { code: 'approval_missing' } }]);
     await handle.terminate();
     expect(await ran(callId)).toBe(0);
   }
   const granted = await forger('granted-good');
-  expect(await granted.execute({ tool: 'probe_elevated', arguments: args('granted-good'), grant: good })).toMatchObject({ status: 'completed' });
+  expect(await granted.execute({ tool: 'probe_elevated', arguments: args('granted-good'), grant: good })).toMatchObject(
+    { status: 'completed' },
+  );
   await granted.terminate();
   expect(await ran('granted-good')).toBe(1);
   await revokeGrant(service.stateDir, 'e2e-grant');
   const revoked = await forger('granted-revoked');
-  expect(await revoked.execute({ tool: 'probe_elevated', arguments: args('granted-revoked'), grant: good })).toMatchObject({ status: 'denied' });
+  expect(
+    await revoked.execute({ tool: 'probe_elevated', arguments: args('granted-revoked'), grant: good }),
+  ).toMatchObject({ status: 'denied' });
   await revoked.terminate();
   expect(await ran('granted-revoked')).toBe(0);
 });
@@ -435,7 +580,11 @@ test('an approved script runs as it was approved, or not at all', async () => {
   };
   const ask = async (callId: string): Promise<CallHandle> => {
     await put(`echo "begin ${callId}" >> ${service.log}\n`);
-    const call = await session.start('shell', { command: './deploy.sh', sandbox: false, reason: 'deploys' }, { callId });
+    const call = await session.start(
+      'shell',
+      { command: './deploy.sh', sandbox: false, reason: 'deploys' },
+      { callId },
+    );
     expect(await call.settled()).toMatchObject({ state: 'waiting' });
     return call;
   };
@@ -458,7 +607,9 @@ test('where signatures are optional an unsigned decision counts, unverified; one
   service.configure('{}');
   try {
     const { call, open } = await waiting('optional');
-    expect(await decide({ ...(await signDecision(decisionOn(open), mallory.signer)), approver: 'ada' })).toMatchObject({ answer: 'bad_signature' });
+    expect(await decide({ ...(await signDecision(decisionOn(open), mallory.signer)), approver: 'ada' })).toMatchObject({
+      answer: 'bad_signature',
+    });
     expect(await decide({ ...decisionOn(open), override: true })).toMatchObject({ answer: 'bad_signature' });
     expect(await decide(decisionOn(open))).toMatchObject({ answer: 'accepted' });
     expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: false } });

@@ -47,10 +47,17 @@ test('what happened holds', async () => {
 });
 
 /** The history with one text in one kind of event replaced. */
-async function forged(where: (event: HistoryEvent) => object | null | undefined, from: string, to: string): Promise<HistoryEvent[]> {
+async function forged(
+  where: (event: HistoryEvent) => object | null | undefined,
+  from: string,
+  to: string,
+): Promise<HistoryEvent[]> {
   const history = await events();
   for (const event of history) {
-    const attributes = where(event) as { input?: { payloads?: { data?: Uint8Array | null }[] | null } } | null | undefined;
+    const attributes = where(event) as
+      | { input?: { payloads?: { data?: Uint8Array | null }[] | null } }
+      | null
+      | undefined;
     for (const payload of attributes?.input?.payloads ?? []) {
       const text = Buffer.from(payload.data ?? []).toString();
       payload.data = Buffer.from(text.replace(from, to));
@@ -71,7 +78,9 @@ test.each([
 });
 
 test('an approver whose key is another does not hold', async () => {
-  const other = JSON.stringify({ approvals: { signatures: 'required', approvers: [{ ...mallory.listed, name: 'ada' }] } });
+  const other = JSON.stringify({
+    approvals: { signatures: 'required', approvers: [{ ...mallory.listed, name: 'ada' }] },
+  });
   expect(check(await events(), other)).toEqual([
     ['request', true],
     ['decision', false],
@@ -85,7 +94,8 @@ test('other arguments than those of the digest do not hold', async () => {
     for (const payloads of Object.values(marker?.details ?? {})) {
       for (const payload of payloads.payloads ?? []) {
         const value = JSON.stringify(defaultPayloadConverter.fromPayload(payload));
-        if (value.includes('"mark":"verified"')) payload.data = Buffer.from(value.replaceAll('"mark":"verified"', '"mark":"forged"'));
+        if (value.includes('"mark":"verified"'))
+          payload.data = Buffer.from(value.replaceAll('"mark":"verified"', '"mark":"forged"'));
       }
     }
   }

@@ -6,4 +6,5 @@ const { History } = proto.temporal.api.history.v1;
 export const writeHistory = (history: proto.temporal.api.history.v1.IHistory): string =>
   `${JSON.stringify(History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String }), undefined, 1)}\n`;
 
-export const readHistory = (text: string): proto.temporal.api.history.v1.History => History.fromObject(JSON.parse(text) as Record<string, unknown>);
+export const readHistory = (text: string): proto.temporal.api.history.v1.History =>
+  History.fromObject(JSON.parse(text) as Record<string, unknown>);

@@ -80,7 +80,11 @@ async function calls({ countersign, log, workspace }: TestService, session: Sess
   await control.resume({ by: 'ada', reason: 'over' });
   await held.outcome();
 
-  const running = await session.start('probe_once', { log, mark: 'cancelled', ms: 30_000 }, { callId: 'cancelled-running' });
+  const running = await session.start(
+    'probe_once',
+    { log, mark: 'cancelled', ms: 30_000 },
+    { callId: 'cancelled-running' },
+  );
   await until(async () => (await marks(log, 'begin cancelled')) === 1);
   await running.cancel();
   await running.outcome();
@@ -110,7 +114,11 @@ async function lost(address: string): Promise<void> {
   const worker = await spawnWorker(address, 'lost', home);
   const countersign = await Countersign.connect<Record<string, unknown>>({ address, taskQueue: 'lost' });
   const session = await countersign.openSession({ id: 'lost', workspace: join(home, 'workspace') });
-  const call = await session.start('probe_once', { log: join(home, 'marks'), mark: 'lost', ms: 60_000 }, { callId: 'unknown' });
+  const call = await session.start(
+    'probe_once',
+    { log: join(home, 'marks'), mark: 'lost', ms: 60_000 },
+    { callId: 'unknown' },
+  );
   await until(async () => (await marks(join(home, 'marks'), 'begin lost')) === 1);
   await worker.kill();
   await using next = await spawnWorker(address, 'lost', home);

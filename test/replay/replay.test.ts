@@ -52,5 +52,7 @@ test.each(files)('%s', async (file) => {
 test('a history that the workflow would not write is refused', async () => {
   const text = await readFile(join(folder, 'call.main.write.json'), 'utf8');
   const history = readHistory(text.replaceAll('"executeTool"', '"somethingElse"'));
-  await expect(Worker.runReplayHistory({ workflowBundle: bundle }, history, 'call/main/write')).rejects.toThrow(/nondeterminism|determinism/i);
+  await expect(Worker.runReplayHistory({ workflowBundle: bundle }, history, 'call/main/write')).rejects.toThrow(
+    /nondeterminism|determinism/i,
+  );
 });

@@ -24,7 +24,10 @@ export const signing = (command: Command): Command =>
  * The named approver's signer, the one of the user's name, or that of the only key there is; where there is none, the name alone.
  * Throws `invalid_usage` where a key is there and can't be used. `ask` asks for a passphrase; on the terminal where it is not given.
  */
-export async function deciderOf({ as, sign = true }: Signing, ask?: (question: string) => Promise<string>): Promise<Decider> {
+export async function deciderOf(
+  { as, sign = true }: Signing,
+  ask?: (question: string) => Promise<string>,
+): Promise<Decider> {
   const own = as ?? userInfo().username;
   if (!sign) return { approver: own };
   const [{ approversFolder, listKeys, openSigner }, { configDir }] = await Promise.all([
@@ -36,7 +39,10 @@ export async function deciderOf({ as, sign = true }: Signing, ask?: (question: s
   const key = keys.find(({ name }) => name === own) ?? (as === undefined && keys.length === 1 ? keys[0] : undefined);
   if (!key && as === undefined && keys.length > 1) {
     const names = keys.map(({ name }) => name).join(', ');
-    throw new CountersignError('invalid_usage', `There are keys of ${names}: say who decides, with --as NAME, or --no-sign.`);
+    throw new CountersignError(
+      'invalid_usage',
+      `There are keys of ${names}: say who decides, with --as NAME, or --no-sign.`,
+    );
   }
   if (!key) return { approver: own };
   const question = ask ?? (await import('../io/passphrase.ts')).askPassphrase;

@@ -35,7 +35,9 @@ async function makeKey({ name = userInfo().username, passphrase, json }: InitOpt
   const key = createKey(folder, name, passphrase ? await newPassphrase() : undefined);
   const entry = JSON.stringify({ name, publicKey: key.publicKey });
   if (json) return printJson({ name, ...key });
-  note(`The private key is in ${safeLine(key.path)}, and nowhere else. In the service's configuration, under "approvals":`);
+  note(
+    `The private key is in ${safeLine(key.path)}, and nowhere else. In the service's configuration, under "approvals":`,
+  );
   note('');
   print(`  "approvers": [${entry}]`);
   note('');
@@ -46,7 +48,8 @@ async function newPassphrase(): Promise<string> {
   const { askPassphrase } = await import('../io/passphrase.ts');
   const first = await askPassphrase('New passphrase: ');
   if (first.length < 8) throw new CountersignError('invalid_usage', 'A passphrase has 8 characters or more.');
-  if ((await askPassphrase('Once more: ')) !== first) throw new CountersignError('invalid_usage', 'The two differ; no key was made.');
+  if ((await askPassphrase('Once more: ')) !== first)
+    throw new CountersignError('invalid_usage', 'The two differ; no key was made.');
   return first;
 }
 
@@ -61,6 +64,9 @@ async function list({ json }: Common): Promise<void> {
 }
 
 async function keys() {
-  const [module, { configDir }] = await Promise.all([import('../../approval/keys.ts'), import('../../server/paths.ts')]);
+  const [module, { configDir }] = await Promise.all([
+    import('../../approval/keys.ts'),
+    import('../../server/paths.ts'),
+  ]);
   return { ...module, folder: module.approversFolder(configDir()) };
 }

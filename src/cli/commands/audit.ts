@@ -65,15 +65,34 @@ async function verifyOne(reference: string, json: boolean, config: string | unde
     const name = parseCallWorkflowId(id);
     const events = await readHistory(countersign.temporal, id);
     if (!name || events.length === 0) throw new CountersignError('call_not_found', `There is no call ${id}.`);
-    const unknown = (tool: string): ToolFacts => ({ name: tool, tier: 'elevated', effect: 'once', groups: [], needs: [] });
-    const checks = verifyCall(events, name, (tool) => builtInTools.find((one) => one.name === tool) ?? unknown(tool), settings);
+    const unknown = (tool: string): ToolFacts => ({
+      name: tool,
+      tier: 'elevated',
+      effect: 'once',
+      groups: [],
+      needs: [],
+    });
+    const checks = verifyCall(
+      events,
+      name,
+      (tool) => builtInTools.find((one) => one.name === tool) ?? unknown(tool),
+      settings,
+    );
     const holds = checks.every(({ ok }) => ok);
     if (json) printJson({ call: id, holds, checks });
     else {
       for (const { at, what, ok, text } of checks) {
-        print(`${ok ? paint('green', '✓') : paint('red', '✗')} ${what.padEnd(10)} ${paint('dim', at)}  ${safeLine(text)}`);
+        print(
+          `${ok ? paint('green', '✓') : paint('red', '✗')} ${what.padEnd(10)} ${paint('dim', at)}  ${safeLine(text)}`,
+        );
       }
-      print(checks.length === 0 ? 'Nobody was asked about this call, so there is nothing to verify.' : holds ? 'All of it holds.' : 'It does NOT hold.');
+      print(
+        checks.length === 0
+          ? 'Nobody was asked about this call, so there is nothing to verify.'
+          : holds
+            ? 'All of it holds.'
+            : 'It does NOT hold.',
+      );
     }
     return holds ? STATUS.done : STATUS.otherwise;
   });

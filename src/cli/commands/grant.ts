@@ -36,17 +36,27 @@ it, or of one agent below it. It always has an end, 30 days away at most. Deny r
 export function command(ended: Ended): Command {
   const group = new Command('grant').description('Remembered approvals: made on purpose, exact, ending, revocable.');
   const one = (name: string, description: string): Command =>
-    defineCommand(name, description, EXAMPLES).option('--session <id>', 'the main session (default: that of this folder)');
+    defineCommand(name, description, EXAMPLES).option(
+      '--session <id>',
+      'the main session (default: that of this folder)',
+    );
   const adding = one('add', 'Lets calls like these run without asking.')
     .argument('<tool>', 'the tool')
     .argument('[arguments]', 'exact values by argument, as JSON', '{}')
-    .option('--glob <name=pattern>', 'an argument by pattern: * any text, ? one character; may be repeated', collect, {})
+    .option(
+      '--glob <name=pattern>',
+      'an argument by pattern: * any text, ? one character; may be repeated',
+      collect,
+      {},
+    )
     .option('--agent <name>', 'for all sessions of this agent below the main session')
     .option('--id <id>', 'a name for it')
     .requiredOption('--for <duration>', 'how long it holds, 30d at most', duration);
   group.addCommand(onAction(signing(adding), ended, add));
   group.addCommand(onAction(one('list', 'Lists the grants that hold now.'), ended, list));
-  group.addCommand(onAction(one('revoke', 'Takes a grant back for good.').argument('<id>', 'the grant'), ended, revoke));
+  group.addCommand(
+    onAction(one('revoke', 'Takes a grant back for good.').argument('<id>', 'the grant'), ended, revoke),
+  );
   return group;
 }
 
@@ -56,7 +66,11 @@ function collect(text: string, before: Record<string, string>): Record<string, s
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-async function add(tool: string, exact: string, { session, agent, id, glob, json, for: forMs, ...who }: Adding): Promise<void> {
+async function add(
+  tool: string,
+  exact: string,
+  { session, agent, id, glob, json, for: forMs, ...who }: Adding,
+): Promise<void> {
   const values = Object.entries(parseArguments(exact, 'the arguments'));
   const patterns: Record<string, GrantPattern> = Object.fromEntries([
     ...values.map(([name, value]) => [name, { exact: value }]),
@@ -76,7 +90,9 @@ async function add(tool: string, exact: string, { session, agent, id, glob, json
     if (json) return printJson(grant);
     print(`granted ${grant.id}${signer ? ', signed' : ', unsigned'}`);
     print(`  ${describe(grant)}`);
-    print(`  Take it back: countersign grant revoke ${grant.id}${session === undefined ? '' : ` --session ${session}`}`);
+    print(
+      `  Take it back: countersign grant revoke ${grant.id}${session === undefined ? '' : ` --session ${session}`}`,
+    );
   });
 }
 
@@ -98,9 +114,15 @@ async function revoke(id: string, { session, json }: Place): Promise<void> {
 }
 
 /** Grants are kept by main sessions; a child's name means the one above it. */
-async function withMain(session: string | undefined, work: (countersign: AnyCountersign, main: string) => Promise<void>): Promise<void> {
+async function withMain(
+  session: string | undefined,
+  work: (countersign: AnyCountersign, main: string) => Promise<void>,
+): Promise<void> {
   await withService(async (countersign) => {
-    const main = session === undefined ? (await mainSession(countersign)).id : (await findSession(countersign, session)).facts.main;
+    const main =
+      session === undefined
+        ? (await mainSession(countersign)).id
+        : (await findSession(countersign, session)).facts.main;
     await work(countersign, main);
   });
 }
@@ -111,5 +133,7 @@ function describe({ tool, arguments: patterns, scope, by, expiresAt, signature }
   );
   const where = 'agent' in scope ? `agent ${scope.agent}` : `session ${scope.session}`;
   const signed = signature === undefined ? 'unsigned' : 'signed';
-  return safeLine(`${tool} ${named.join(' ')}  ${where}  by ${by} (${signed})  until ${new Date(expiresAt).toISOString()}`);
+  return safeLine(
+    `${tool} ${named.join(' ')}  ${where}  by ${by} (${signed})  until ${new Date(expiresAt).toISOString()}`,
+  );
 }

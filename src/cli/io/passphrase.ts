@@ -11,7 +11,11 @@ export async function askPassphrase(question: string): Promise<string> {
   try {
     fd = openSync('/dev/tty', 'r+');
   } catch (error) {
-    throw new CountersignError('invalid_usage', 'The key has a passphrase, and there is no terminal to ask for it on.', { cause: error });
+    throw new CountersignError(
+      'invalid_usage',
+      'The key has a passphrase, and there is no terminal to ask for it on.',
+      { cause: error },
+    );
   }
   const terminal = new ReadStream(fd);
   writeSync(fd, question);

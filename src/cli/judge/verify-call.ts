@@ -48,7 +48,15 @@ export function verifyCall(
 ): Check[] {
   const started = events[0]?.workflowExecutionStartedEventAttributes;
   const input = valueOf<CallInput>(started?.input) ?? { tool: '', arguments: {} };
-  const reading: Reading = { name, input, tool: toolOf(input.tool), settings, asked: new Map(), approved: new Set(), checks: [] };
+  const reading: Reading = {
+    name,
+    input,
+    tool: toolOf(input.tool),
+    settings,
+    asked: new Map(),
+    approved: new Set(),
+    checks: [],
+  };
   for (const event of events) {
     checkRequest(reading, event);
     checkDecision(reading, event);
@@ -64,14 +72,21 @@ function say({ checks }: Reading, event: HistoryEvent, what: Check['what'], ok: 
 function checkRequest(reading: Reading, event: HistoryEvent): void {
   const local = localActivityOf(event);
   const prepared = local?.activity === 'prepareCall' ? (local.result as Prepared | undefined) : undefined;
-  if (prepared?.verdict === 'run' && prepared.grant) checkGrant(reading, event, prepared.judgement, prepared.grant.grant);
+  if (prepared?.verdict === 'run' && prepared.grant)
+    checkGrant(reading, event, prepared.judgement, prepared.grant.grant);
   if (prepared?.verdict !== 'ask') return;
   const { ask, judgement } = prepared;
   const { runId, agent, fingerprint, workspace, requestedAt, expiresAt, bound } = ask;
   const content = { runId, agent, fingerprint, workspace, requestedAt, expiresAt, bound, arguments: ask.arguments };
   const ok = approvalDigest({ ...reading.name, tool: reading.input.tool, ...content }) === ask.digest;
   if (ok) reading.asked.set(ask.digest, { ask, judgement });
-  say(reading, event, 'request', ok, `${shortCode(ask.digest)}: its digest is ${ok ? 'that' : 'NOT that'} of its content`);
+  say(
+    reading,
+    event,
+    'request',
+    ok,
+    `${shortCode(ask.digest)}: its digest is ${ok ? 'that' : 'NOT that'} of its content`,
+  );
 }
 
 function checkDecision(reading: Reading, event: HistoryEvent): void {
@@ -85,7 +100,8 @@ function checkDecision(reading: Reading, event: HistoryEvent): void {
   const last = sealed.decisions.at(-1);
   // What the outcome says of the approver is this copy; the signature is on the other.
   const same = last?.approver === sealed.approver && last.reason === sealed.reason && last.decision === sealed.decision;
-  if (!same) say(reading, event, 'decision', false, `the record names ${sealed.approver} otherwise than the decision does`);
+  if (!same)
+    say(reading, event, 'decision', false, `the record names ${sealed.approver} otherwise than the decision does`);
   if (same && sealed.decision === 'approve' && all.every(Boolean)) reading.approved.add(sealed.digest);
 }
 
@@ -100,7 +116,11 @@ function checkOne(
   const { groups, approvals } = settings;
   const request = { ...name, requestedAt, expiresAt, agent, tool, tier: judgement.tier, ...(groups && { groups }) };
   const admitted = admitDecision(decision, { digest: ask.digest, request }, approvals, timeOf(event));
-  const how = admitted.ok ? (admitted.counted.verified ? 'signed, and the signature holds' : 'unsigned') : admitted.reason;
+  const how = admitted.ok
+    ? admitted.counted.verified
+      ? 'signed, and the signature holds'
+      : 'unsigned'
+    : admitted.reason;
   say(reading, event, 'decision', admitted.ok, `${decision.decision} by ${decision.approver}: ${how}`);
   return admitted.ok;
 }
@@ -130,5 +150,11 @@ function checkExecution(reading: Reading, event: HistoryEvent): void {
   if (!input?.approval) return;
   const { digest } = input.approval;
   const ok = reading.approved.has(digest) && input.approval.decision.digest === digest;
-  say(reading, event, 'execution', ok, ok ? `of ${shortCode(digest)}, as approved` : `of ${shortCode(digest)}, which nothing that holds approved`);
+  say(
+    reading,
+    event,
+    'execution',
+    ok,
+    ok ? `of ${shortCode(digest)}, as approved` : `of ${shortCode(digest)}, which nothing that holds approved`,
+  );
 }

@@ -88,7 +88,11 @@ interface Sealable {
   script: ScriptFile;
 }
 
-function rewritten(parts: readonly Part[], places: readonly Sealable[], pathOf: (script: ScriptFile) => string): string {
+function rewritten(
+  parts: readonly Part[],
+  places: readonly Sealable[],
+  pathOf: (script: ScriptFile) => string,
+): string {
   const argvs = parts.map(({ argv }) => [...argv]);
   for (const { part, word, script } of places) {
     const argv = argvs[part];
@@ -104,13 +108,16 @@ function environmentOf({ env }: CommandSubject, inside: boolean, { sandbox }: Bi
 
 /** Words of the shell that are no programs and run none. */
 const BUILTINS: ReadonlySet<string> = new Set(
-  'echo printf test [ true false : pwd export unset set shift exit return read local declare readonly wait umask type hash jobs kill let dirs getopts ulimit times'.split(' '),
+  'echo printf test [ true false : pwd export unset set shift exit return read local declare readonly wait umask type hash jobs kill let dirs getopts ulimit times'.split(
+    ' ',
+  ),
 );
 const MOVES: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'mksh']);
 const SOURCES: ReadonlySet<string> = new Set(['.', 'source']);
 /** Interpreters whose first word that is no option is a script; of the others (git, make, sed) files are what they work on. */
-const RUNNERS = /^(sh|bash|dash|ash|zsh|ksh|mksh|fish|python|pypy|node|nodejs|bun|tsx|ts-node|perl|ruby|php|lua|luajit|tclsh|expect|pwsh|rscript|julia)[0-9.]*$/;
+const RUNNERS =
+  /^(sh|bash|dash|ash|zsh|ksh|mksh|fish|python|pypy|node|nodejs|bun|tsx|ts-node|perl|ruby|php|lua|luajit|tclsh|expect|pwsh|rscript|julia)[0-9.]*$/;
 /** Options after which a word is a program's text, not its file. */
 const TEXT_OPTION = /^(-[A-Za-z]*[cepr]|--eval|--print|--command|-m)$/i;
 /** Wrappers after which, where no option follows, the command begins: at this word. */
@@ -179,10 +186,13 @@ class Walk {
     this.note(`${name} runs other programs, in its own way`);
     const begin = PREFIXES.get(name);
     const first = begin === undefined ? undefined : rest[begin];
-    const certain = begin !== undefined && first !== undefined && !rest.slice(0, begin + 1).some((word) => /^-|=/.test(word));
+    const certain =
+      begin !== undefined && first !== undefined && !rest.slice(0, begin + 1).some((word) => /^-|=/.test(word));
     if (certain) return this.#simple(rest.slice(begin), next(begin + 1), nesting);
     // Which word is the command is a guess: files are looked at, and nothing is rewritten.
-    const inner = rest.findIndex((word) => RUNNERS.test(baseName(word)) || WRAPPERS.has(baseName(word)) || this.#file(word) !== undefined);
+    const inner = rest.findIndex(
+      (word) => RUNNERS.test(baseName(word)) || WRAPPERS.has(baseName(word)) || this.#file(word) !== undefined,
+    );
     if (inner >= 0) await this.#simple(rest.slice(inner), undefined, nesting);
   }
 
@@ -195,9 +205,15 @@ class Walk {
       return this.note(`${interpreter} runs what its words and the project's own files say`);
     }
     const harmless = SHELLS.has(interpreter) && words.slice(0, at).every((option) => /^-[euxv]+$/.test(option));
-    if (!harmless && at > 0) this.note(`${interpreter} has options before its script (${words.slice(0, at).join(' ').slice(0, 80)})`);
+    if (!harmless && at > 0)
+      this.note(`${interpreter} has options before its script (${words.slice(0, at).join(' ').slice(0, 80)})`);
     const certain = !words.slice(0, at).some((option) => TEXT_OPTION.test(option));
-    await this.#bind(path, certain && place ? { ...place, offset: place.offset + at } : undefined, interpreter, nesting);
+    await this.#bind(
+      path,
+      certain && place ? { ...place, offset: place.offset + at } : undefined,
+      interpreter,
+      nesting,
+    );
   }
 
   /** Takes a file of the workspace in: hashed always, run from a copy where the line can be rewritten. */
@@ -218,7 +234,11 @@ class Walk {
 
   /** What a shell script runs in turn, where it is as simple as a plain command. */
   async #within({ bytes }: ScriptFile, shown: string, nesting: number): Promise<void> {
-    const text = new TextDecoder().decode(bytes).split('\n').filter((line) => !/^\s*(#.*)?$|^\s*set -[euxo]+( pipefail)?\s*$/.test(line)).join('\n');
+    const text = new TextDecoder()
+      .decode(bytes)
+      .split('\n')
+      .filter((line) => !/^\s*(#.*)?$|^\s*set -[euxo]+( pipefail)?\s*$/.test(line))
+      .join('\n');
     if (text === '') return;
     const line = plainLine(text, DEFAULT_SHELL);
     if (!line.plain) return this.note(`${shown} does more than can be told (${line.why})`);
@@ -256,7 +276,9 @@ class Walk {
     }
     for (const folder of (this.#env['PATH'] ?? '').split(':')) {
       if (!folder.startsWith('/')) this.note('PATH has a folder that is relative to where the command runs');
-      const path = folder.startsWith('/') ? `${folder}/${word}` : this.#resolved(folder === '' ? word : `${folder}/${word}`);
+      const path = folder.startsWith('/')
+        ? `${folder}/${word}`
+        : this.#resolved(folder === '' ? word : `${folder}/${word}`);
       if (path !== undefined && this.#isSeen(path) && isExecutable(path)) return canonicalPath(path, '/', true);
     }
     return undefined;

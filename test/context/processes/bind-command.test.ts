@@ -1,5 +1,17 @@
 /** What a command is bound to, and that it runs from what was bound, whatever happens to the files meanwhile. */
-import { chmod, mkdir, mkdtemp, readFile, readdir, realpath, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -27,7 +39,10 @@ const put = async (path: string, text: string, mode = 0o755): Promise<void> => {
   await chmod(join(root, path), mode);
 };
 
-const bind = (command: string, over: { sandbox?: boolean; env?: Record<string, string>; cwd?: string } = {}): Promise<CommandBinding> => {
+const bind = (
+  command: string,
+  over: { sandbox?: boolean; env?: Record<string, string>; cwd?: string } = {},
+): Promise<CommandBinding> => {
   const { sandbox = false, env = {}, cwd = root } = over;
   return bindCommand(
     { kind: 'command', argument: '/command', command, sandbox, cwd, cwdInside: true, env },
@@ -38,16 +53,32 @@ const bind = (command: string, over: { sandbox?: boolean; env?: Record<string, s
 describe('what is bound', () => {
   it('of a plain command is its program, folder and environment', async () => {
     const { bound } = await bind('ls -la /tmp', { sandbox: true });
-    expect(bound).toMatchObject({ executables: [{ name: 'ls', path: '/usr/bin/ls' }], cwd: root, scripts: [], partly: false, unbound: [] });
+    expect(bound).toMatchObject({
+      executables: [{ name: 'ls', path: '/usr/bin/ls' }],
+      cwd: root,
+      scripts: [],
+      partly: false,
+      unbound: [],
+    });
     expect(bound.envHash).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
   it('of a script is its content, by the path that links lead to', async () => {
     await put('deploy.sh', 'ls /tmp\n');
     await symlink('deploy.sh', join(root, 'link.sh'));
-    for (const command of ['./deploy.sh', 'bash deploy.sh now', 'sh -eu ./link.sh', 'source deploy.sh', `${root}/deploy.sh`]) {
+    for (const command of [
+      './deploy.sh',
+      'bash deploy.sh now',
+      'sh -eu ./link.sh',
+      'source deploy.sh',
+      `${root}/deploy.sh`,
+    ]) {
       const { bound } = await bind(command);
-      expect([command, bound.partly, bound.scripts.map(({ path }) => path)]).toEqual([command, false, [join(root, 'deploy.sh')]]);
+      expect([command, bound.partly, bound.scripts.map(({ path }) => path)]).toEqual([
+        command,
+        false,
+        [join(root, 'deploy.sh')],
+      ]);
       expect(bound.scripts[0]?.sha256).toBe('a23f343578c3757f60486a126ef6e0e068c4eac9dbefff85d5128d1a446df5e0');
     }
   });
@@ -68,7 +99,10 @@ describe('what is bound', () => {
     await put('bin/ls', 'id\n');
     const { bound } = await bind('ls', { env: { PATH: `${root}/bin:/usr/bin` } });
     expect(bound).toMatchObject({ scripts: [{ path: join(root, 'bin/ls') }] });
-    expect((await bind('ls', { env: { PATH: 'bin:/usr/bin' } })).bound).toMatchObject({ partly: true, scripts: [{ path: join(root, 'bin/ls') }] });
+    expect((await bind('ls', { env: { PATH: 'bin:/usr/bin' } })).bound).toMatchObject({
+      partly: true,
+      scripts: [{ path: join(root, 'bin/ls') }],
+    });
   });
 });
 
@@ -104,7 +138,13 @@ describe('partly bound, and why', () => {
   it('still notices a change of the files that could be told', async () => {
     await put('x.sh', 'ls\n');
     await put('loader.sh', '. ./x.sh\n');
-    for (const command of ['./x.sh > out', 'sudo bash x.sh', 'timeout 5 ./x.sh', './loader.sh', 'A=1 bash x.sh | cat']) {
+    for (const command of [
+      './x.sh > out',
+      'sudo bash x.sh',
+      'timeout 5 ./x.sh',
+      './loader.sh',
+      'A=1 bash x.sh | cat',
+    ]) {
       expect((await bind(command)).bound.scripts.map(({ path }) => path)).toContain(join(root, 'x.sh'));
     }
   });
@@ -126,7 +166,13 @@ describe('a sealed script', () => {
 
   it.each([false, true])('runs as it was, though another file takes its place (sandbox: %s)', async (sandbox) => {
     await put('x.sh', '#!/bin/sh\necho approved "$1"\n');
-    for (const command of ['./x.sh one', 'bash x.sh one', `time bash ${root}/x.sh one`, 'timeout 5 ./x.sh one', 'nice env bash x.sh one']) {
+    for (const command of [
+      './x.sh one',
+      'bash x.sh one',
+      `time bash ${root}/x.sh one`,
+      'timeout 5 ./x.sh one',
+      'nice env bash x.sh one',
+    ]) {
       expect(await runs(await bind(command, { sandbox }), async () => undefined)).toContain('approved one\n');
       expect(await runs(await bind(command, { sandbox }), swap)).toContain('approved one\n');
       await put('x.sh', '#!/bin/sh\necho approved "$1"\n');
@@ -149,7 +195,7 @@ describe('a sealed script', () => {
     const sealed = await sealCommand(state, await bind('./x.sh'));
     expect(sealed.command).toMatch(new RegExp(`^'${state}/sealed/[0-9a-f]{24}/0/x.sh'$`));
     const [only = ''] = await readdir(join(state, 'sealed'));
-    expect((await readFile(join(state, 'sealed', only, '0', 'x.sh'), 'utf8'))).toBe('echo a\n');
+    expect(await readFile(join(state, 'sealed', only, '0', 'x.sh'), 'utf8')).toBe('echo a\n');
     await sealed[Symbol.asyncDispose]();
     expect(await readdir(join(state, 'sealed'))).toEqual([]);
   });
@@ -169,7 +215,14 @@ describe('a sealed script', () => {
 
   it('is never put in the place of a file that a program works on', async () => {
     await put('x.sh', 'a\n');
-    for (const command of ['sed -i s/a/b/ x.sh', 'find x.sh -delete', 'git add x.sh', 'bash -c ./x.sh', 'cat x.sh', 'flock x.sh ls']) {
+    for (const command of [
+      'sed -i s/a/b/ x.sh',
+      'find x.sh -delete',
+      'git add x.sh',
+      'bash -c ./x.sh',
+      'cat x.sh',
+      'flock x.sh ls',
+    ]) {
       await using sealed = await sealCommand(state, await bind(command));
       expect(sealed.command).toBe(command);
     }

@@ -1,5 +1,12 @@
 /** Workflows of a stranger who knows the protocol well: a call that says and does what it is told, and a main session that approves everything. */
-import { condition, defineQuery, defineSignal, getExternalWorkflowHandle, proxyActivities, setHandler } from '@temporalio/workflow';
+import {
+  condition,
+  defineQuery,
+  defineSignal,
+  getExternalWorkflowHandle,
+  proxyActivities,
+  setHandler,
+} from '@temporalio/workflow';
 import type { Activities } from '../../../src/activities/index.ts';
 import type { ApprovalDetails, ApprovalRequest } from '../../../src/protocol/approval.ts';
 import type { ExecuteInput } from '../../../src/protocol/call.ts';
