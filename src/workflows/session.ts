@@ -9,28 +9,17 @@ import {
   CancellationScope,
   allHandlersFinished,
   condition,
-  getExternalWorkflowHandle,
   makeContinueAsNewFunc,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
-  sleep,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Covered } from '../activities/grants.ts';
 import type { Activities } from '../activities/index.ts';
-import type {
-  ApprovalRequest,
-  Decision,
-  DecisionAnswer,
-  Escalation,
-  LadderStep,
-  SealedDecision,
-} from '../protocol/approval.ts';
+import type { ApprovalRequest, Decision, DecisionAnswer, Escalation, LadderStep } from '../protocol/approval.ts';
 import { isDecision, sealDecisions, shortCode } from '../protocol/approval.ts';
-import type { ErrorCode } from '../protocol/errors.ts';
 import {
   isApprovalRequest,
   isChildEnded,
@@ -39,15 +28,8 @@ import {
   isNotice,
   isWithdrawal,
 } from '../protocol/forms.ts';
-import {
-  GRANT_LIMITS,
-  type Grant,
-  type GrantAnswer,
-  type Revocation,
-  isGrant,
-  isRevocation,
-} from '../protocol/grant.ts';
-import { callWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import { isGrant, isRevocation } from '../protocol/grant.ts';
+import { parseSessionWorkflowId } from '../protocol/ids.ts';
 import { plainMarkdown, plainTime } from '../protocol/markdown.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import { type OpenedAnswer, SESSION_MEMO, type SessionClosed, type SessionFacts } from '../protocol/session.ts';
@@ -61,7 +43,6 @@ import {
   closeUpdate,
   decideSignal,
   decideUpdate,
-  decisionSignal,
   escalateSignal,
   grantsQuery,
   notifySignal,
@@ -73,21 +54,14 @@ import {
   viewQuery,
   withdrawApprovalSignal,
 } from './messages.ts';
+import { closing } from './session-closing.ts';
+import { addGrant, letRun, takeBack } from './session-grants.ts';
+import { holds, tellCall, toParent } from './session-links.ts';
 import { type Message, Session, type SessionInput, inherited } from './session-state.ts';
 
-const { admitSession, checkDecision, checkGrant, revokeGrant } = proxyLocalActivities<Activities>({
+const { admitSession, checkDecision } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '10s' },
-});
-const { endCalls } = proxyActivities<Activities>({
-  startToCloseTimeout: '60s',
-  retry: { initialInterval: '1s', maximumInterval: '10s' },
-  summary: 'end the calls that still run',
-});
-const { coveredRequests } = proxyActivities<Activities>({
-  startToCloseTimeout: '60s',
-  retry: { initialInterval: '1s', maximumAttempts: 3 },
-  summary: 'which waiting requests the new grant covers',
 });
 const tell = (request: ApprovalRequest): Activities['notifyApprover'] =>
   proxyActivities<Activities>({
@@ -283,8 +257,6 @@ async function act(self: Session, message: Message): Promise<void> {
   }
 }
 
-const holds = (self: Session): boolean => self.facts.channel !== null;
-
 /** Holds the request where a person can be reached, or passes it up; where neither can be, the call is told. */
 async function route(self: Session, request: ApprovalRequest): Promise<void> {
   if (holds(self)) {
@@ -349,59 +321,6 @@ async function decide(self: Session, decision: Decision): Promise<DecisionAnswer
   return { answer: 'accepted', message: what };
 }
 
-/** A new grant lets run what it covers of what waits already. */
-async function addGrant(self: Session, grant: Grant): Promise<GrantAnswer> {
-  const refuse = (code: ErrorCode, message: string): GrantAnswer => ({ accepted: false, code, message });
-  if (!holds(self)) return refuse('no_approver', 'Grants are kept by a main session that people watch; this is none.');
-  self.grants = self.grants.filter(({ expiresAt }) => expiresAt > Date.now());
-  if (self.grants.some(({ id }) => id === grant.id))
-    return refuse('invalid_id', `There is a grant ${grant.id} already.`);
-  if (self.grants.length >= GRANT_LIMITS.count) {
-    return refuse('session_limit', `A session holds ${GRANT_LIMITS.count} grants at most; revoke some first.`);
-  }
-  const checked = await checkGrant(grant);
-  if (!checked.ok) return refuse(checked.code, checked.message);
-  self.grants.push(grant);
-  void release(self, grant);
-  return { accepted: true };
-}
-
-/** Revoked for good: also a copy of it that somebody kept. */
-async function takeBack(self: Session, { id }: Revocation): Promise<GrantAnswer> {
-  if (!self.grants.some((grant) => grant.id === id)) {
-    return { accepted: false, code: 'call_not_found', message: `There is no grant ${id} here; it may have expired.` };
-  }
-  await revokeGrant(id);
-  self.grants = self.grants.filter((grant) => grant.id !== id);
-  return { accepted: true };
-}
-
-/** Looks in the background, for there may be a thousand requests to look at. */
-async function release(self: Session, grant: Grant): Promise<void> {
-  const requests = Object.values(self.approvals.pending).map(({ request }) => request);
-  if (requests.length === 0) return;
-  self.notifying += 1;
-  try {
-    const found = await coveredRequests({ requests, grants: [grant] });
-    for (const covered of found) self.put({ kind: 'granted', covered });
-  } catch {
-    // They wait for a person, as before; every later call is looked at when it is prepared.
-  } finally {
-    self.notifying -= 1;
-  }
-}
-
-/** A grant stands in for a person on a request that waits; where the call executes it is looked up again. */
-async function letRun(self: Session, { request, grant, verified }: Covered): Promise<void> {
-  const waiting = self.approvals.pending[approvalKey(request)];
-  if (waiting?.request.digest !== request.digest || !self.grants.some(({ id }) => id === grant.id)) return;
-  const { session: from, callId, digest } = request;
-  const by = { session: from, callId, digest, decision: 'approve', approver: grant.by } as const;
-  const sealed: SealedDecision = { ...by, reason: `grant ${grant.id}`, verified, decisions: [], grant };
-  if (await tellCall(request, sealed)) settle(self.approvals, sealed);
-  else withdraw(self.approvals, request);
-}
-
 /** A bad signature leaves the request waiting, and stands in the session's notices. */
 function recordRefusal(
   self: Session,
@@ -412,17 +331,6 @@ function recordRefusal(
   const text = `A decision in the name of ${approver} was refused: ${answer.message}`.slice(0, 500);
   self.note({ at: Date.now(), kind: 'bad_signature', session: from, callId, text });
   return answer;
-}
-
-const tellCall = (request: ApprovalRequest, decision: SealedDecision): Promise<boolean> =>
-  signalIfThere(getExternalWorkflowHandle(callWorkflowId(request), request.runId), decisionSignal, decision);
-
-async function toParent(
-  self: Session,
-  send: (parent: ReturnType<typeof getExternalWorkflowHandle>) => Promise<boolean>,
-): Promise<boolean> {
-  const { parent } = self.facts;
-  return parent !== undefined && send(getExternalWorkflowHandle(sessionWorkflowId(parent)));
 }
 
 const tellParent = (self: Session, failed: boolean, reason: string): Promise<boolean> =>
@@ -441,31 +349,6 @@ async function continueAsNew(self: Session): Promise<void> {
   if (self.state !== 'open' || self.inbox.some((message) => 'ticket' in message)) return;
   const next = makeContinueAsNewFunc<typeof session>({ memo: { [SESSION_MEMO]: self.facts } });
   await next({ carried: self.carry(), ...inherited(self.input) });
-}
-
-/** Facts about sessions are cached by workers for this long; a call judged by such a fact shows up in the second list. */
-const CACHE_LIFE_MS = 5_000;
-/** Children that have not reported their end by then are named in the result instead of awaited. */
-const CHILDREN_MS = 60_000;
-
-/** Waits until the session is told to close, then ends its children and its calls. */
-async function closing(self: Session): Promise<void> {
-  await condition(() => self.state === 'closing');
-  upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: ['closing'] });
-  const reason = `its parent closed: ${self.closeReason ?? ''}`.slice(0, 200);
-  await Promise.all(
-    [...self.children].map(async (id) => {
-      const there = await signalIfThere(getExternalWorkflowHandle(sessionWorkflowId(id)), closeSignal, reason);
-      if (!there) self.children.delete(id);
-    }),
-  );
-  for (let empty = 0; empty < 2;) {
-    const count = await endCalls(self.facts.id);
-    self.callsEnded += count;
-    empty = count === 0 ? empty + 1 : 0;
-    if (empty < 2) await sleep(count === 0 ? CACHE_LIFE_MS : 500, { summary: 'see whether calls still run' });
-  }
-  await condition(() => self.children.size === 0, CHILDREN_MS, { summary: 'children end' });
 }
 
 async function end(self: Session): Promise<SessionClosed> {

@@ -1,0 +1,73 @@
+/** The grants of a main session: taken in, taken back, and used on what waits already. */
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { Covered } from '../activities/grants.ts';
+import type { Activities } from '../activities/index.ts';
+import type { SealedDecision } from '../protocol/approval.ts';
+import type { ErrorCode } from '../protocol/errors.ts';
+import { GRANT_LIMITS, type Grant, type GrantAnswer, type Revocation } from '../protocol/grant.ts';
+import { approvalKey, settle, withdraw } from './approvals.ts';
+import { holds, tellCall } from './session-links.ts';
+import type { Session } from './session-state.ts';
+
+const { checkGrant, revokeGrant } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '1s', maximumInterval: '10s' },
+});
+const { coveredRequests } = proxyActivities<Activities>({
+  startToCloseTimeout: '60s',
+  retry: { initialInterval: '1s', maximumAttempts: 3 },
+  summary: 'which waiting requests the new grant covers',
+});
+
+/** A new grant lets run what it covers of what waits already. */
+export async function addGrant(self: Session, grant: Grant): Promise<GrantAnswer> {
+  const refuse = (code: ErrorCode, message: string): GrantAnswer => ({ accepted: false, code, message });
+  if (!holds(self)) return refuse('no_approver', 'Grants are kept by a main session that people watch; this is none.');
+  self.grants = self.grants.filter(({ expiresAt }) => expiresAt > Date.now());
+  if (self.grants.some(({ id }) => id === grant.id))
+    return refuse('invalid_id', `There is a grant ${grant.id} already.`);
+  if (self.grants.length >= GRANT_LIMITS.count) {
+    return refuse('session_limit', `A session holds ${GRANT_LIMITS.count} grants at most; revoke some first.`);
+  }
+  const checked = await checkGrant(grant);
+  if (!checked.ok) return refuse(checked.code, checked.message);
+  self.grants.push(grant);
+  void release(self, grant);
+  return { accepted: true };
+}
+
+/** Revoked for good: also a copy of it that somebody kept. */
+export async function takeBack(self: Session, { id }: Revocation): Promise<GrantAnswer> {
+  if (!self.grants.some((grant) => grant.id === id)) {
+    return { accepted: false, code: 'call_not_found', message: `There is no grant ${id} here; it may have expired.` };
+  }
+  await revokeGrant(id);
+  self.grants = self.grants.filter((grant) => grant.id !== id);
+  return { accepted: true };
+}
+
+/** Looks in the background, for there may be a thousand requests to look at. */
+async function release(self: Session, grant: Grant): Promise<void> {
+  const requests = Object.values(self.approvals.pending).map(({ request }) => request);
+  if (requests.length === 0) return;
+  self.notifying += 1;
+  try {
+    const found = await coveredRequests({ requests, grants: [grant] });
+    for (const covered of found) self.put({ kind: 'granted', covered });
+  } catch {
+    // They wait for a person, as before; every later call is looked at when it is prepared.
+  } finally {
+    self.notifying -= 1;
+  }
+}
+
+/** A grant stands in for a person on a request that waits; where the call executes it is looked up again. */
+export async function letRun(self: Session, { request, grant, verified }: Covered): Promise<void> {
+  const waiting = self.approvals.pending[approvalKey(request)];
+  if (waiting?.request.digest !== request.digest || !self.grants.some(({ id }) => id === grant.id)) return;
+  const { session: from, callId, digest } = request;
+  const by = { session: from, callId, digest, decision: 'approve', approver: grant.by } as const;
+  const sealed: SealedDecision = { ...by, reason: `grant ${grant.id}`, verified, decisions: [], grant };
+  if (await tellCall(request, sealed)) settle(self.approvals, sealed);
+  else withdraw(self.approvals, request);
+}
