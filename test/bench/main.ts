@@ -9,6 +9,9 @@ import { type Report, printTables } from './report/tables.ts';
 import { PARTS } from './rows/index.ts';
 import { openStage } from './stage/stage.ts';
 
+// One for each folder and program that must not outlive an interrupted run.
+process.setMaxListeners(50);
+
 const options = readOptions();
 const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then((): undefined => undefined);
 const report = await Promise.race([run(options), interrupted]);

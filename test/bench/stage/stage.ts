@@ -1,4 +1,5 @@
 /** What the rows run on: the service as `countersign start` starts it, in a home of its own, and the floors beside it. */
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,6 +32,8 @@ export const SLOW_AGENTS = ['slow-1', 'slow-2', 'slow-3', 'slow-4', 'slow-5'] as
 /** A folder with a home and a workspace that has a file of 2 KB. */
 export async function openFolder(): Promise<{ home: string; workspace: string; remove(): Promise<void> }> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'countersign-bench-')));
+  // Also when the run is interrupted.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const workspace = join(folder, 'workspace');
   await mkdir(workspace);
   await writeFile(join(workspace, 'two-kb.txt'), `${'a line of thirty-two characters\n'.repeat(64)}`);

@@ -34,12 +34,15 @@ export async function startProcess(
     '--json',
   ];
   const program = run(process.execPath, args, { env: homeEnvironment(home, env), cwd: workspace });
+  const kill = (): void => void program.child.kill('SIGKILL');
+  process.once('exit', kill);
   const [line] = await program.until(/^\{.*"address".*\}$/m, 60_000);
   const readyMs = performance.now() - since;
   const { address } = JSON.parse(line) as { address: string };
   const stop = async (): Promise<void> => {
     program.child.kill('SIGINT');
     await program.ended;
+    process.off('exit', kill);
   };
   return {
     address,
