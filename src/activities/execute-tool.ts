@@ -15,6 +15,7 @@ import {
   spendApproval,
   useApproval,
 } from '../context/index.ts';
+import type { Config } from '../config/index.ts';
 import type { ExecuteInput } from '../protocol/call.ts';
 import { type ErrorCode, callError, isCountersignError } from '../protocol/errors.ts';
 import type { JsonObject } from '../protocol/json.ts';
@@ -78,13 +79,14 @@ async function perform(
   const approval = tool.effect === 'once' ? undefined : allowed.approved?.digest;
   if (approval !== undefined && !(await useApproval(stateDir, approval, tool.limits.maxTries))) return spent();
   await using sealed = allowed.approved?.binding && (await sealCommand(stateDir, allowed.approved.binding));
+  const runs = sealed ? asSealed(allowed, sealed) : asJudged(allowed, dependencies.settings().config);
   const execution = await runTool(dependencies, {
     from,
     session,
     tool,
-    arguments: sealed ? asSealed(allowed, sealed) : asJudged(allowed),
+    arguments: runs,
     ...(sealed && { sealed: sealed.files }),
-    allowElevated: reachesOut(allowed),
+    allowElevated: reachesOut({ ...allowed, arguments: runs }),
     limitMs: tool.limits.timeoutMs,
     signal: cancellationSignal(),
     progress,
@@ -106,16 +108,20 @@ async function record({ stateDir, log }: Dependencies, from: Caller, execution: 
   }
 }
 
-/** What is elevated gets hands that reach past the workspace and the sandbox, as does a command that policy lets run outside. */
-const reachesOut = ({ tool, arguments: args, judgement }: Allowed): boolean =>
+/** What is elevated gets hands that reach past the workspace and the sandbox, as does a command that a rule lets run outside. */
+const reachesOut = ({ tool, arguments: args, judgement }: Pick<Allowed, 'tool' | 'arguments' | 'judgement'>): boolean =>
   judgement.tier === 'elevated' ||
   tool.subjects(args).some((subject) => subject.kind === 'command' && !subject.sandbox);
 
-/** A command that policy took apart and let run is run in its rebuilt form, so that what was judged is what runs. */
-function asJudged({ arguments: args, judgement }: Allowed): JsonObject {
-  return judgement.verdict === 'run' && judgement.command !== undefined
-    ? { ...args, command: judgement.command }
-    : args;
+/**
+ * A command that policy took apart and let run is run in its rebuilt form, so that what was judged is what runs. One that was let run
+ * because it is harmless runs in the sandbox all the same, for it needs nothing outside: a link that is swapped, or a program of its
+ * name that was planted, between the judging and the run then leads nowhere.
+ */
+function asJudged({ arguments: args, judgement }: Allowed, { shell }: Config): JsonObject {
+  if (judgement.verdict !== 'run' || judgement.command === undefined) return args;
+  const command = { ...args, command: judgement.command };
+  return judgement.rule === 'shell.safe_bin' && shell.backend === 'sandbox' ? { ...command, sandbox: true } : command;
 }
 
 /** An approved command runs in the folder that was approved, and its scripts from the copies made of what was approved. */

@@ -4,9 +4,9 @@ import { verifyGrant } from '../approval/grants.ts';
 import { revokeGrant as revoke } from '../context/index.ts';
 import type { ApprovalDetails, ApprovalRequest } from '../protocol/approval.ts';
 import { type ErrorCode, isCountersignError } from '../protocol/errors.ts';
-import type { Grant, StandingGrant } from '../protocol/grant.ts';
+import { GRANTS_MEMO, type Grant, type StandingGrant } from '../protocol/grant.ts';
 import { callWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
-import { CALL_MESSAGE, SESSION_MESSAGE } from '../protocol/names.ts';
+import { CALL_MESSAGE } from '../protocol/names.ts';
 import type { Dependencies } from './dependencies.ts';
 import { type Judged, judgeCall } from './judge-call.ts';
 import type { KnownSession } from './session-reader.ts';
@@ -28,11 +28,13 @@ export async function coveringGrant(
   return standingGrant(dependencies, session, judged, await grantsOf(dependencies, session.facts.main));
 }
 
+/** From the memo: a query would need a workflow task while this one holds one, and many at once would wait for each other. */
 async function grantsOf({ client }: Dependencies, main: string): Promise<Grant[]> {
   try {
-    return await client.workflow.getHandle(sessionWorkflowId(main)).query<Grant[]>(SESSION_MESSAGE.grants);
+    const { memo } = await client.workflow.getHandle(sessionWorkflowId(main)).describe();
+    return (memo?.[GRANTS_MEMO] as Grant[] | undefined) ?? [];
   } catch {
-    // A main session that does not answer has no grants to offer: a person is asked, as without any.
+    // A main session that can't be read has no grants to offer: a person is asked, as without any.
     return [];
   }
 }

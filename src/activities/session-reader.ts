@@ -46,7 +46,9 @@ export function createSessionReader(client: Client, admit: (facts: SessionFacts)
     await admit(facts);
     const parent = facts.parent === undefined ? undefined : await read(facts.parent, { fresh: false });
     if (parent) checkInheritance(facts, parent.facts);
-    return { facts, state, above: parent ? [parent.facts, ...parent.above] : [] };
+    // Below a session that closes nothing goes on, whether its closing has come down already or not.
+    const held: SessionState = parent && parent.state !== 'open' && state === 'open' ? 'closing' : state;
+    return { facts, state: held, above: parent ? [parent.facts, ...parent.above] : [] };
   }
 
   return { read };

@@ -5,6 +5,7 @@
 import type { ApprovalRequest, Escalation, SealedDecision, Withdrawal } from './approval.ts';
 import { isDecision } from './approval.ts';
 import type { Amendment, CallInput } from './call.ts';
+import { isGrant } from './grant.ts';
 import { isCallId, isSessionId } from './ids.ts';
 import { isJsonObject } from './json.ts';
 import type { ChildEnded, ChildRequest, SessionNotice } from './session.ts';
@@ -21,7 +22,17 @@ export const isAmendment = (value: unknown): value is Amendment =>
   isRecord(value) && isJsonObject(value['arguments']) && typeof value['attempt'] === 'number';
 
 export const isSealedDecision = (value: unknown): value is SealedDecision =>
-  isDecision(value) && Array.isArray((value as Partial<SealedDecision>).decisions);
+  isDecision(value) && isSealed(value as unknown as Record<string, unknown>);
+
+const CODES: readonly unknown[] = ['no_approver', 'too_many_pending', 'session_closed'];
+
+const isSealed = ({ decisions, grant, code, verified }: Record<string, unknown>): boolean =>
+  Array.isArray(decisions) &&
+  decisions.length <= 10 &&
+  decisions.every(isDecision) &&
+  typeof verified === 'boolean' &&
+  (grant === undefined || isGrant(grant)) &&
+  (code === undefined || CODES.includes(code));
 
 export const isWithdrawal = (value: unknown): value is Withdrawal =>
   isRecord(value) && isSessionId(value['session']) && isCallId(value['callId']) && isText(value['runId'], 64);
@@ -39,7 +50,10 @@ export const isApprovalRequest = (value: unknown): value is ApprovalRequest =>
   value['route'].every(isSessionId);
 
 export const isEscalation = (value: unknown): value is Escalation =>
-  isWithdrawal(value) && isRecord(value) && isRecord(value['step']) && isTime(value['step']['afterMs']);
+  isWithdrawal(value) && isRecord(value) && isRecord(value['step']) && isStep(value['step']);
+
+const isStep = ({ afterMs, kind, role }: Record<string, unknown>): boolean =>
+  isTime(afterMs) && (kind === 'remind' || kind === 'reassign') && (role === undefined || isText(role, 64));
 
 export const isChildEnded = (value: unknown): value is ChildEnded =>
   isRecord(value) && isSessionId(value['id']) && typeof value['failed'] === 'boolean' && isText(value['reason'], 2_000);

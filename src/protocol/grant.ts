@@ -3,6 +3,9 @@ import type { ErrorCode } from './errors.ts';
 import { isSessionId } from './ids.ts';
 import { type Json, isJsonObject } from './json.ts';
 
+/** Where a main session's memo holds its grants: a list of {@link Grant}. Read by describing it, which needs no worker. */
+export const GRANTS_MEMO = 'countersignGrants';
+
 /** `glob`: `*` any text, `?` one character, on paths within a segment (`**` spans them); `*` alone is any value, or none. */
 export type GrantPattern = { exact: Json } | { glob: string };
 

@@ -27,5 +27,5 @@ export const LIMITS = {
   /** Latest notices kept by a session. */
   notices: 100,
   /** Decisions that a session remembers to answer repeats of. */
-  decisions: 1_000,
+  decisions: 500,
 } as const;

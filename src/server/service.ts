@@ -151,7 +151,9 @@ async function openWorker(
   state: string,
   log: Logger,
 ): Promise<CountersignWorker> {
-  Runtime.install({ logger: quietLogger(log), shutdownSignals: [] });
+  // Core's own messages go the same way: standard output is for answers.
+  const telemetryOptions = { logging: { filter: 'WARN', forward: {} } } as const;
+  Runtime.install({ logger: quietLogger(log), shutdownSignals: [], telemetryOptions });
   const connection = await NativeConnection.connect(
     server.options as Parameters<typeof NativeConnection.connect>[0] & object,
   );

@@ -29,17 +29,22 @@ export async function closing(self: Session): Promise<void> {
   await condition(() => self.state === 'closing');
   upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: ['closing'] });
   const reason = `its parent closed: ${self.closeReason ?? ''}`.slice(0, 200);
-  await Promise.all(
-    [...self.children].map(async (id) => {
-      const there = await signalIfThere(getExternalWorkflowHandle(sessionWorkflowId(id)), closeSignal, reason);
-      if (!there) self.children.delete(id);
-    }),
-  );
   for (let empty = 0; empty < 2;) {
+    await tellChildren(self, reason);
     const count = await endCalls(self.facts.id);
     self.callsEnded += count;
     empty = count === 0 ? empty + 1 : 0;
     if (empty < 2) await sleep(count === 0 ? CACHE_LIFE_MS : 500, { summary: 'see whether calls still run' });
   }
   await condition(() => self.children.size === 0, CHILDREN_MS, { summary: 'children end' });
+}
+
+/** In each round, for a child may have been in the making when the closing began. */
+async function tellChildren(self: Session, reason: string): Promise<void> {
+  await Promise.all(
+    [...self.children].map(async (id) => {
+      const there = await signalIfThere(getExternalWorkflowHandle(sessionWorkflowId(id)), closeSignal, reason);
+      if (!there) self.children.delete(id);
+    }),
+  );
 }

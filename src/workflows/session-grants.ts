@@ -1,10 +1,10 @@
 /** The grants of a main session: taken in, taken back, and used on what waits already. */
-import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { proxyActivities, proxyLocalActivities, upsertMemo } from '@temporalio/workflow';
 import type { Covered } from '../activities/grants.ts';
 import type { Activities } from '../activities/index.ts';
 import type { SealedDecision } from '../protocol/approval.ts';
 import type { ErrorCode } from '../protocol/errors.ts';
-import { GRANT_LIMITS, type Grant, type GrantAnswer, type Revocation } from '../protocol/grant.ts';
+import { GRANTS_MEMO, GRANT_LIMITS, type Grant, type GrantAnswer, type Revocation } from '../protocol/grant.ts';
 import { approvalKey, settle, withdraw } from './approvals.ts';
 import { holds, tellCall } from './session-links.ts';
 import type { Session } from './session-state.ts';
@@ -31,9 +31,15 @@ export async function addGrant(self: Session, grant: Grant): Promise<GrantAnswer
   }
   const checked = await checkGrant(grant);
   if (!checked.ok) return refuse(checked.code, checked.message);
-  self.grants.push(grant);
+  setGrants(self, [...self.grants, grant]);
   void release(self, grant);
   return { accepted: true };
+}
+
+/** Activities read them from the memo. */
+function setGrants(self: Session, grants: Grant[]): void {
+  self.grants = grants;
+  upsertMemo({ [GRANTS_MEMO]: grants });
 }
 
 /** Revoked for good: also a copy of it that somebody kept. */
@@ -42,7 +48,10 @@ export async function takeBack(self: Session, { id }: Revocation): Promise<Grant
     return { accepted: false, code: 'call_not_found', message: `There is no grant ${id} here; it may have expired.` };
   }
   await revokeGrant(id);
-  self.grants = self.grants.filter((grant) => grant.id !== id);
+  setGrants(
+    self,
+    self.grants.filter((grant) => grant.id !== id),
+  );
   return { accepted: true };
 }
 

@@ -72,7 +72,8 @@ export class Session {
   callsEnded = 0;
 
   readonly input: SessionInput;
-  #tickets = new Map<number, (answer: Answer) => void>();
+  #tickets = new Map<number, { resolve: (answer: Answer) => void; whenOver: Answer }>();
+  #over = false;
   #lastTicket = 0;
 
   constructor(facts: SessionFacts, input: SessionInput) {
@@ -92,18 +93,26 @@ export class Session {
     this.inbox.push(message);
   }
 
-  /** Puts a message whose sender waits for the loop's answer. */
-  ask<A extends Answer>(message: (ticket: number) => Message): Promise<A> {
+  /** Puts a message whose sender waits for the loop's answer; `whenOver` answers where no loop will. */
+  ask<A extends Answer>(message: (ticket: number) => Message, whenOver: A): Promise<A> {
+    if (this.#over) return Promise.resolve(whenOver);
     const ticket = (this.#lastTicket += 1);
     return new Promise<A>((resolve) => {
-      this.#tickets.set(ticket, resolve as (answer: Answer) => void);
+      this.#tickets.set(ticket, { resolve: resolve as (answer: Answer) => void, whenOver });
       this.put(message(ticket));
     });
   }
 
+  /** The loop has ended: who still waits for its answer, or comes later, is told so. */
+  finish(): void {
+    this.#over = true;
+    for (const { resolve, whenOver } of this.#tickets.values()) resolve(whenOver);
+    this.#tickets.clear();
+  }
+
   answer(ticket: number | undefined, answer: Answer): void {
     if (ticket === undefined) return;
-    this.#tickets.get(ticket)?.(answer);
+    this.#tickets.get(ticket)?.resolve(answer);
     this.#tickets.delete(ticket);
   }
 

@@ -12,7 +12,6 @@ import {
   makeContinueAsNewFunc,
   proxyActivities,
   proxyLocalActivities,
-  setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
   workflowInfo,
@@ -28,11 +27,17 @@ import {
   isNotice,
   isWithdrawal,
 } from '../protocol/forms.ts';
-import { isGrant, isRevocation } from '../protocol/grant.ts';
+import { GRANTS_MEMO, type GrantAnswer, isGrant, isRevocation } from '../protocol/grant.ts';
 import { parseSessionWorkflowId } from '../protocol/ids.ts';
-import { plainMarkdown, plainTime } from '../protocol/markdown.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
-import { type OpenedAnswer, SESSION_MEMO, type SessionClosed, type SessionFacts } from '../protocol/session.ts';
+import {
+  type ChildAnswer,
+  type ChildRequest,
+  type OpenedAnswer,
+  SESSION_MEMO,
+  type SessionClosed,
+  type SessionFacts,
+} from '../protocol/session.ts';
 import { addRequest, approvalKey, matchDecision, refuse, settle, withdraw, withdrawRoute } from './approvals.ts';
 import { childFacts, startChildSession } from './children.ts';
 import { signalIfThere } from './external.ts';
@@ -57,6 +62,7 @@ import {
 import { closing } from './session-closing.ts';
 import { addGrant, letRun, takeBack } from './session-grants.ts';
 import { holds, tellCall, toParent } from './session-links.ts';
+import { showPending } from './session-page.ts';
 import { type Message, Session, type SessionInput, inherited } from './session-state.ts';
 
 const { admitSession, checkDecision } = proxyLocalActivities<Activities>({
@@ -100,6 +106,14 @@ function ownFacts(): SessionFacts {
   );
 }
 
+const CLOSED = 'The session is closed.';
+/** Answers where the session is over. */
+const OVER = {
+  decision: { answer: 'not_pending', message: CLOSED },
+  grant: { accepted: false, code: 'session_closed', message: CLOSED },
+  child: { opened: false, code: 'session_closed', message: CLOSED },
+} as const;
+
 function listen(self: Session, admission: () => OpenedAnswer | undefined): void {
   setHandler(openedUpdate, async () => {
     await condition(() => admission() !== undefined);
@@ -114,33 +128,52 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
   setHandler(escalateSignal, (escalation) => {
     if (isEscalation(escalation)) self.put({ kind: 'escalate', escalation });
   });
-  setHandler(decideUpdate, (decision) => self.ask<DecisionAnswer>((ticket) => ({ kind: 'decide', decision, ticket })), {
-    validator: ofForm(isDecision, 'A decision has session, callId, digest, decision (approve or deny) and approver.'),
-  });
+  setHandler(
+    decideUpdate,
+    (decision) => self.ask<DecisionAnswer>((ticket) => ({ kind: 'decide', decision, ticket }), OVER.decision),
+    {
+      validator: ofForm(isDecision, 'A decision has session, callId, digest, decision (approve or deny) and approver.'),
+    },
+  );
   setHandler(decideSignal, (decision) => {
     if (isDecision(decision)) self.put({ kind: 'decide', decision });
   });
-  setHandler(addGrantUpdate, (grant) => self.ask((ticket) => ({ kind: 'addGrant', grant, ticket })), {
-    validator: ofForm(isGrant, 'A grant has id, tool, arguments, scope, expiresAt (30 days at most), by and at.'),
-  });
-  setHandler(revokeGrantUpdate, (revocation) => self.ask((ticket) => ({ kind: 'revokeGrant', revocation, ticket })), {
-    validator: ofForm(isRevocation, 'A revocation has id and by.'),
-  });
+  setHandler(
+    addGrantUpdate,
+    (grant) => self.ask<GrantAnswer>((ticket) => ({ kind: 'addGrant', grant, ticket }), OVER.grant),
+    {
+      validator: ofForm(isGrant, 'A grant has id, tool, arguments, scope, expiresAt (30 days at most), by and at.'),
+    },
+  );
+  setHandler(
+    revokeGrantUpdate,
+    (revocation) => self.ask<GrantAnswer>((ticket) => ({ kind: 'revokeGrant', revocation, ticket }), OVER.grant),
+    {
+      validator: ofForm(isRevocation, 'A revocation has id and by.'),
+    },
+  );
   setHandler(grantsQuery, () => self.grants.filter(({ expiresAt }) => expiresAt > Date.now()));
-  setHandler(openChildUpdate, (child) => self.ask((ticket) => ({ kind: 'openChild', child, ticket })), {
-    validator: ofForm(isChildRequest, 'A child session is asked for with id and kind (branch or worker).'),
-  });
+  setHandler(
+    openChildUpdate,
+    (child) => self.ask<ChildAnswer>((ticket) => ({ kind: 'openChild', child, ticket }), OVER.child),
+    {
+      validator: ofForm(isChildRequest, 'A child session is asked for with id and kind (branch or worker).'),
+    },
+  );
   setHandler(childEndedSignal, (ended) => {
     if (isChildEnded(ended)) self.put({ kind: 'childEnded', ended });
   });
   setHandler(notifySignal, (notice) => {
     if (isNotice(notice)) self.put({ kind: 'notice', notice });
   });
-  setHandler(closeUpdate, (reason) => self.close(String(reason)));
-  setHandler(closeSignal, (reason) => void self.close(String(reason)));
+  setHandler(closeUpdate, (reason) => self.close(textOf(reason)));
+  setHandler(closeSignal, (reason) => void self.close(textOf(reason)));
   setHandler(viewQuery, () => self.view());
   setHandler(pendingQuery, () => Object.values(self.approvals.pending).map(({ request }) => request));
 }
+
+/** Why a session was told to close, by whoever told it. */
+const textOf = (reason: unknown): string => (typeof reason === 'string' ? reason.slice(0, 500) : 'closed');
 
 /** Refuses an update of another form before it enters history. */
 const ofForm =
@@ -151,6 +184,7 @@ const ofForm =
 
 /** A refused session leaves its id free for another try, as a failed run. */
 async function refused(self: Session, answer: Extract<OpenedAnswer, { opened: false }>): Promise<never> {
+  self.finish();
   await tellParent(self, true, answer.message);
   await condition(allHandlersFinished);
   throw ApplicationFailure.nonRetryable(answer.message, answer.code);
@@ -170,21 +204,6 @@ async function loop(self: Session): Promise<void> {
     if (over) return closed;
     if (isLong(self)) await continueAsNew(self);
   }
-}
-
-/** Lines that the session's page in the Temporal UI shows of what waits. */
-const LINES_SHOWN = 20;
-
-function showPending(self: Session): void {
-  const waiting = Object.values(self.approvals.pending).map(({ request }) => request);
-  const lines = waiting
-    .slice(0, LINES_SHOWN)
-    .map(
-      ({ digest, tool, session: from, expiresAt }) =>
-        `- \`${shortCode(digest)}\` ${plainMarkdown(tool)} of session ${plainMarkdown(from)}, until ${plainTime(expiresAt)}`,
-    );
-  const more = waiting.length > LINES_SHOWN ? [`- and ${waiting.length - LINES_SHOWN} more`] : [];
-  setCurrentDetails(waiting.length === 0 ? '' : ['**Waits for people**', '', ...lines, ...more].join('\n'));
 }
 
 /** Messages about one call stay in order; calls do not wait for each other. */
@@ -238,12 +257,8 @@ async function act(self: Session, message: Message): Promise<void> {
       return self.answer(message.ticket, await takeBack(self, message.revocation));
     case 'granted':
       return letRun(self, message.covered);
-    case 'openChild': {
-      const facts = childFacts(self.facts, self.children.size, message.child, self.limits);
-      const answer = 'opened' in facts ? facts : await startChildSession(facts, inherited(self.input));
-      if (answer.opened) self.children.add(answer.facts.id);
-      return self.answer(message.ticket, answer);
-    }
+    case 'openChild':
+      return self.answer(message.ticket, await openChild(self, message.child));
     case 'childEnded': {
       const { id, failed, reason } = message.ended;
       self.children.delete(id);
@@ -255,6 +270,15 @@ async function act(self: Session, message: Message): Promise<void> {
       self.note(message.notice);
       return void (await toParent(self, (parent) => signalIfThere(parent, notifySignal, message.notice)));
   }
+}
+
+/** A session that closes has no more children; one that was being started when the closing began is told of it in the next round. */
+async function openChild(self: Session, child: ChildRequest): Promise<ChildAnswer> {
+  if (self.state !== 'open') return OVER.child;
+  const facts = childFacts(self.facts, self.children.size, child, self.limits);
+  const answer = 'opened' in facts ? facts : await startChildSession(facts, inherited(self.input));
+  if (answer.opened) self.children.add(answer.facts.id);
+  return answer;
 }
 
 /** Holds the request where a person can be reached, or passes it up; where neither can be, the call is told. */
@@ -299,6 +323,14 @@ function bringUp(self: Session, escalation: Escalation): void {
   if (waiting?.request.runId === escalation.runId) void notify(self, waiting.request, escalation.step);
 }
 
+/** Characters of decisions that wait for more approvers: all of it is carried along when the session continues as new. */
+const COLLECTED_LENGTH = 400_000;
+const TOO_MUCH: DecisionAnswer = {
+  answer: 'invalid_edit',
+  message:
+    'Too much edited content waits for more approvers in this session. Decide what waits, or deny and have the call made anew.',
+};
+
 /** Answers `accepted` only once the call has the decision. */
 async function decide(self: Session, decision: Decision): Promise<DecisionAnswer> {
   const matched = matchDecision(self.approvals, decision);
@@ -308,6 +340,9 @@ async function decide(self: Session, decision: Decision): Promise<DecisionAnswer
   const checked = await checkDecision({ request, decision, collected });
   if (!checked.ok) return recordRefusal(self, decision, checked.answer);
   if (!checked.complete) {
+    const others = Object.values(self.approvals.pending).filter((one) => one !== waiting);
+    const edits = [...others.flatMap((one) => one.collected), ...checked.decisions];
+    if (JSON.stringify(edits).length > COLLECTED_LENGTH) return TOO_MUCH;
     waiting.collected = checked.decisions;
     return { answer: 'accepted', message: `${checked.message ?? ''} The call waits for more.` };
   }
@@ -334,7 +369,9 @@ function recordRefusal(
 }
 
 const tellParent = (self: Session, failed: boolean, reason: string): Promise<boolean> =>
-  toParent(self, (parent) => signalIfThere(parent, childEndedSignal, { id: self.facts.id, failed, reason }));
+  toParent(self, (parent) =>
+    signalIfThere(parent, childEndedSignal, { id: self.facts.id, failed, reason: reason.slice(0, 1_000) }),
+  );
 
 function isLong(self: Session): boolean {
   const { continueAfterEvents } = self.input;
@@ -347,11 +384,14 @@ async function continueAsNew(self: Session): Promise<void> {
   await condition(() => allHandlersFinished() && self.notifying === 0);
   // Signals that came meanwhile go along in the inbox; an update that came is answered first.
   if (self.state !== 'open' || self.inbox.some((message) => 'ticket' in message)) return;
-  const next = makeContinueAsNewFunc<typeof session>({ memo: { [SESSION_MEMO]: self.facts } });
+  const next = makeContinueAsNewFunc<typeof session>({
+    memo: { [SESSION_MEMO]: self.facts, [GRANTS_MEMO]: self.grants },
+  });
   await next({ carried: self.carry(), ...inherited(self.input) });
 }
 
 async function end(self: Session): Promise<SessionClosed> {
+  self.finish();
   const reason = self.closeReason ?? 'closed';
   await tellParent(self, false, reason);
   self.state = 'closed';

@@ -236,7 +236,8 @@ async function executeOnce(call: CallState, plan: Plan, leave?: Leave): Promise<
   } catch (error) {
     if (!isWorkerLost(error)) return rethrowCancelled(error);
     if (plan.effect !== 'once') return { status: 'timed_out', error: callError('worker_lost', WORKER_LOST) };
-    return recover(activity, call, input);
+    // Also for a call that was cancelled meanwhile: what became of its tool is still the outcome.
+    return CancellationScope.nonCancellable(() => recover(activity, call, input));
   }
 }
 

@@ -103,6 +103,20 @@ test('the worker is killed', { timeout: 120_000 }, async () => {
   expect(await marks(log, 'end running')).toBe(0);
 });
 
+test(
+  'a call is cancelled after its worker was killed: what became of its tool is still said',
+  { timeout: 120_000 },
+  async () => {
+    const call = await session.start('probe_once', { log, mark: 'lost', ms: 60_000 }, { callId: 'lost' });
+    await expect.poll(() => marks(log, 'begin lost'), { timeout: 10_000 }).toBe(1);
+    await worker.kill();
+    await call.cancel();
+    worker = await spawnWorker(server.address, 'countersign', folder);
+    expect(await call.outcome()).toMatchObject({ status: 'unknown', error: { code: 'outcome_unknown' } });
+    expect(await marks(log, 'begin lost')).toBe(1);
+  },
+);
+
 test('the server is killed', { timeout: 120_000 }, async () => {
   const calls = await startAll(5_000);
   const port = Number(server.address.split(':')[1]);

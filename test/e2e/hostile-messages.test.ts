@@ -40,7 +40,7 @@ test('a session goes on after rubbish in every signal and update', { timeout: 60
   ]) {
     for (const value of rubbish) await handle.signal(signal, value);
   }
-  for (const update of ['decide', 'openChild', 'nonsense']) {
+  for (const update of ['decide', 'openChild', 'addGrant', 'revokeGrant', 'nonsense']) {
     for (const value of rubbish) await expect(handle.executeUpdate(update, { args: [value] })).rejects.toThrow();
   }
   expect(await session.view()).toMatchObject({ state: 'open', pending: 0, children: [], notices: [] });
@@ -61,6 +61,33 @@ test('a call goes on after rubbish in every signal and update', { timeout: 60_00
   }
   expect(await call.amend({ path: 'after.txt', content: 'x' }, 1)).toMatchObject({ answer: 'accepted' });
   expect(await call.outcome()).toMatchObject({ status: 'completed', attempts: 2 });
+});
+
+test('a session that is told to close in rubbish closes', async () => {
+  const rubbishly = await service.countersign.openSession({ id: 'closed-by-rubbish', workspace: service.workspace });
+  await workflow('session/closed-by-rubbish').signal('close', { toString: 1, valueOf: 1 });
+  expect(await rubbishly.close()).toMatchObject({ reason: 'closed' });
+});
+
+test('a decision with the right digest and rubbish within is not heard', async () => {
+  const call = await session.start('probe_elevated', { log: service.log, mark: 'rubbish-within' });
+  await call.settled();
+  const { request } = await service.countersign.approvals.show(call.id);
+  const { session: from, callId, digest } = request;
+  const base = { session: from, callId, digest, decision: 'deny', approver: 'x', verified: false };
+  for (const more of [
+    { decisions: [null, null] },
+    { decisions: [], code: 'nonsense' },
+    { decisions: [], grant: 1 },
+    {},
+  ]) {
+    await workflow(call.id).signal('decision', { ...base, ...more });
+  }
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({
+    answer: 'accepted',
+  });
+  expect(await call.outcome()).toMatchObject({ status: 'completed' });
 });
 
 test.each([[[]], [[null]], [[{ tool: 1, arguments: {} }]], [[{ tool: 'read' }]], [[{ tool: 'read', arguments: [] }]]])(

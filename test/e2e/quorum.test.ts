@@ -69,6 +69,22 @@ test('an edit starts the count again', async () => {
   expect(await marks(service.log, 'begin two-edited')).toBe(0);
 });
 
+test('edits that wait for more approvers are bounded, so that the session can always continue as new', async () => {
+  const { approvals } = service.countersign;
+  const answers: string[] = [];
+  for (const n of [1, 2, 3]) {
+    const call = await asked(`large-${n}`, TWO);
+    const edit = { log: service.log, mark: 'x'.repeat(99_000 + n) };
+    answers.push(
+      (await approvals.approve(call.id, { approver: 'ada', arguments: { ...edit, mark: edit.mark } })).answer,
+    );
+    await call.cancel();
+    answers.push((await approvals.approve(call.id, { approver: 'ada' })).answer);
+  }
+  expect(answers.filter((answer) => answer === 'accepted').length).toBeGreaterThan(0);
+  expect((await session.view()).state).toBe('open');
+});
+
 test('the ladder: people are reminded, then others are asked, then the request expires', async () => {
   const config =
     '{"approvals":{"timeout":"3s","ladder":[{"after":"1s","reassign":"lead"},{"after":"500ms","remind":true}]}}';

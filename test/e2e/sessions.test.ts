@@ -177,6 +177,37 @@ describe('closing', () => {
     }
   });
 
+  test(
+    'has no more children, answers who asks until its end, and leaves nobody below it at work',
+    { timeout: 60_000 },
+    async () => {
+      const main = await open('late');
+      const branch = await main.branch({ id: 'late-1' });
+      const closed = main.close('done');
+      let refused = 0;
+      let over = false;
+      void closed.then(() => (over = true));
+      for (let i = 0; !over; i += 1) {
+        await Promise.all(
+          [main, branch].map((session) =>
+            session.branch({ id: `late-x-${i}` }).then(
+              () => undefined,
+              () => (refused += 1),
+            ),
+          ),
+        );
+      }
+      expect(await closed).toMatchObject({ reason: 'done', childrenLeft: [] });
+      expect(refused).toBeGreaterThan(0);
+      const below = (await service.countersign.sessions({ all: true })).filter(({ facts }) => facts.main === 'late');
+      expect(below.filter(({ state }) => state !== 'closed').map(({ facts }) => facts.id)).toEqual([]);
+      expect(await branch.call('write', { path: 'late.txt', content: '' })).toMatchObject({
+        status: 'denied',
+        error: { code: 'session_closed' },
+      });
+    },
+  );
+
   test('cancelling a session in the Temporal UI closes it', async () => {
     const session = await open('ui-cancel');
     await temporal().workflow.getHandle('session/ui-cancel').cancel();

@@ -101,8 +101,8 @@ function rewritten(
   return rebuilt(parts.map((part, index) => ({ ...part, argv: argvs[index] ?? part.argv })));
 }
 
-function environmentOf({ env }: CommandSubject, inside: boolean, { sandbox }: BindOptions): Environment {
-  const base = inside ? sandboxEnvironment(searchPath(sandbox.readOnly ?? [])) : hostEnvironment();
+function environmentOf({ env }: CommandSubject, inside: boolean, { sandbox, root }: BindOptions): Environment {
+  const base = inside ? sandboxEnvironment(searchPath(sandbox.readOnly ?? [])) : hostEnvironment(root);
   return { ...base, ...requestedEnvironment(env) };
 }
 

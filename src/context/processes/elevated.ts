@@ -17,7 +17,8 @@ export interface ElevatedOptions {
 /** Deletes by the path that the approver saw: one with a link in it is refused, because a link can lead elsewhere by now. */
 export function openElevated({ root, protection, signal }: ElevatedOptions): Elevated {
   return {
-    run: async (line) => runOnHost(line, await workingFolderOf(line.cwd ?? '.', root, protection), signal),
+    run: async (line) =>
+      runOnHost(line, { cwd: await workingFolderOf(line.cwd ?? '.', root, protection), root }, signal),
     remove: (path, { recursive = false } = {}) => {
       if (!path.startsWith('/'))
         throw new CountersignError(

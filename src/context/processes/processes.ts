@@ -47,13 +47,14 @@ export function sandboxProcesses(
 /** On the host, as this user. What leaves the process group and drops its environment cannot be found again; all else is ended. */
 export function hostProcesses({ root, protection, signal }: ProcessesOptions): Processes {
   return {
-    run: async (line) => runOnHost(line, await workingFolderOf(line.cwd ?? '.', root, protection), signal),
+    run: async (line) =>
+      runOnHost(line, { cwd: await workingFolderOf(line.cwd ?? '.', root, protection), root }, signal),
   };
 }
 
 export async function runOnHost(
   { command, env, timeoutMs }: CommandLine,
-  cwd: string,
+  { cwd, root }: { cwd: string; root: string },
   signal: AbortSignal,
 ): Promise<CommandResult> {
   // Marks everything that the command starts, also what makes itself independent of it.
@@ -62,7 +63,7 @@ export async function runOnHost(
   const plan = {
     file: SHELL,
     args: ['-c', command],
-    env: { ...hostEnvironment(), ...requestedEnvironment(env), [name]: value },
+    env: { ...hostEnvironment(root), ...requestedEnvironment(env), [name]: value },
     cwd,
   };
   return runProcess({ ...plan, end: ({ pid }, how) => endOnHost(pid, mark, how) }, timeoutMs, signal);

@@ -1,8 +1,9 @@
 /** The workspace inside the sandbox: bound by descriptor, with doors shut in it that a command must not use. */
-import { closeSync, constants, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
 import { O_PATH, through, type Protection } from '../files/beneath.ts';
 import { GIT_CONTROL } from '../files/protected.ts';
 import type { Environment } from './environment.ts';
+import { shutGitDoors } from './git-doors.ts';
 import type { SandboxOptions } from './sandbox-status.ts';
 
 export interface SandboxedCommand {
@@ -28,6 +29,7 @@ export class Binds {
   readonly #bound = new Set<string>();
   readonly #command: SandboxedCommand;
   readonly #options: SandboxOptions;
+  #doors: { release(): Promise<void> } | undefined;
 
   constructor(command: SandboxedCommand, options: SandboxOptions) {
     this.#command = command;
@@ -42,14 +44,19 @@ export class Binds {
     this.#hideProtected(workspace);
   }
 
-  release(): void {
-    for (const fd of this.#held.splice(0)) closeSync(fd);
+  /** When the command has ended. */
+  async release(): Promise<void> {
+    try {
+      await this.#doors?.release();
+    } finally {
+      for (const fd of this.#held.splice(0)) closeSync(fd);
+    }
   }
 
   /**
    * A command must not plant a hook, or a configuration that names a program: the next git of a person would run it. `.git` is bound on itself, because a mount point cannot be
-   * renamed away, and on it what git obeys, read-only. Hooks that are missing are made as an empty folder, as git itself does. A repository that a command makes anew,
-   * or one in a subfolder, is as trustworthy as any code that it wrote.
+   * renamed away, and on it what git obeys, read-only. What is missing of that stands there in a harmless form meanwhile (see git-doors.ts). A repository that a command
+   * makes anew, or one in a subfolder, is as trustworthy as any code that it wrote.
    */
   #protectGit(workspace: { fd: number; path: string }): void {
     const git = this.#holdChild(workspace, '.git');
@@ -59,7 +66,7 @@ export class Binds {
     if (!git.directory) return this.#bind('--ro-bind-fd', git.fd, path);
     this.#bind('--bind-fd', git.fd, path);
     const held = { fd: git.fd, path };
-    if (this.#holdChild(held, 'hooks') === undefined) tryMakeFolder(through(held, 'hooks'));
+    this.#doors = shutGitDoors(held);
     for (const name of GIT_CONTROL) {
       const child = this.#holdChild(held, name);
       if (child !== undefined) this.#bind('--ro-bind-fd', child.fd, `${path}/${name}`);
@@ -118,13 +125,5 @@ export class Binds {
     if (stats === undefined || !(stats.isFile() || stats.isDirectory())) return undefined;
     const fd = this.#hold(through(folder, name));
     return { fd, directory: statSync(through({ fd })).isDirectory() };
-  }
-}
-
-function tryMakeFolder(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch {
-    // Made by another call, or not ours to make; then it isn't ours to write either.
   }
 }

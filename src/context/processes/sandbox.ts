@@ -66,7 +66,7 @@ export async function withSandbox<T>(
           extra: [`${args.join('\0')}\0`, 'report', PASSWD, GROUP, ...binds.fds],
         });
       } finally {
-        binds.release();
+        await binds.release();
       }
     },
   );

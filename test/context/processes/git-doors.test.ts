@@ -1,0 +1,174 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { contextOf, eventually, scratch, text, type Scratch } from '../support.ts';
+
+const ENV = {
+  PATH: process.env['PATH'] ?? '',
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 't',
+  GIT_AUTHOR_EMAIL: 't@example.org',
+  GIT_COMMITTER_NAME: 't',
+  GIT_COMMITTER_EMAIL: 't@example.org',
+};
+
+/** A repository as `git init` makes it, with git as a person runs it, and a shell as a session has it. */
+async function repository() {
+  const folders: Scratch = scratch();
+  const { workspace } = folders;
+  const git = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync('git', args, { cwd: workspace, env: ENV, encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+  git('init', '-q', '-b', 'main');
+  const { shell } = await contextOf(folders);
+  if (shell === undefined) throw new Error('no shell');
+  const run = async (command: string, timeoutMs = 10_000) => text((await shell.run({ command, timeoutMs })).stdout);
+  const pwned = join(folders.outside, 'pwned');
+  return { ...folders, git, run, pwned, payload: `[core]\\n\\tfsmonitor = "touch ${pwned}; false"\\n` };
+}
+
+const entries = (workspace: string) => readdirSync(join(workspace, '.git')).toSorted();
+
+describe('what git obeys and is not there', () => {
+  it('commondir cannot be planted', async () => {
+    const { workspace, git, run, pwned, payload } = await repository();
+    const before = entries(workspace);
+    await run(
+      `mkdir evil; cp -r .git/objects .git/refs evil/; printf '${payload}' > evil/config; echo ../evil > .git/commondir;
+       rm -f .git/commondir; ln -sfn ../evil/c .git/commondir; echo ../evil > c; mv -f c .git/commondir; ln -f evil/config .git/commondir`,
+    );
+    expect(git('status', '--short')).toMatchObject({ status: 0, stderr: '' });
+    expect(existsSync(pwned)).toBe(false);
+    expect(entries(workspace)).toEqual(before);
+    // The same does run it when planted, so the test would notice.
+    writeFileSync(join(workspace, '.git/commondir'), '../evil\n');
+    git('status', '--short');
+    expect(existsSync(pwned)).toBe(true);
+  });
+
+  it('config.worktree cannot be planted, also where git reads it', async () => {
+    const { workspace, git, run, pwned, payload } = await repository();
+    git('config', 'extensions.worktreeConfig', 'true');
+    const before = entries(workspace);
+    const plant = `printf '${payload}' > .git/config.worktree; printf '${payload}' > c; mv -f c .git/config.worktree; git status >/dev/null && echo fine`;
+    expect(await run(plant)).toBe('fine\n');
+    expect(git('status', '--short').status).toBe(0);
+    expect(existsSync(pwned)).toBe(false);
+    expect(entries(workspace)).toEqual(before);
+    writeFileSync(join(workspace, '.git/config.worktree'), payload.replaceAll('\\n', '\n').replaceAll('\\t', '\t'));
+    git('status', '--short');
+    expect(existsSync(pwned)).toBe(true);
+  });
+
+  it.each(['worktrees', 'modules'])('%s cannot be planted', async (name) => {
+    const { workspace, git, run, pwned, payload } = await repository();
+    const before = entries(workspace);
+    await run(
+      `rmdir .git/${name}; mv .git/${name} x; mkdir -p .git/${name}/x evil/x; printf '${payload}' > .git/${name}/x/config; cp -r .git/HEAD .git/objects .git/refs .git/${name}/x/;
+       mv -T evil .git/${name}; ln -s ../evil .git/${name}; mkdir sub; echo 'gitdir: ../.git/${name}/x' > sub/.git`,
+    );
+    expect(git('status', '--short').status).toBe(0);
+    git('-C', 'sub', 'status', '--short');
+    expect(existsSync(pwned)).toBe(false);
+    expect(entries(workspace)).toEqual(before);
+  });
+
+  it('nor can a missing config', async () => {
+    const { workspace, git, run, pwned, payload } = await repository();
+    rmSync(join(workspace, '.git/config'));
+    await run(`printf '${payload}' > .git/config; printf '${payload}' > c; mv -f c .git/config`);
+    expect(git('status', '--short').status).toBe(0);
+    expect([existsSync(pwned), existsSync(join(workspace, '.git/config'))]).toEqual([false, false]);
+  });
+
+  it('stays shut for a command while others of the workspace end', async () => {
+    const { workspace, git, run, pwned, payload } = await repository();
+    const before = entries(workspace);
+    const plant = `mkdir -p evil; cp -r .git/objects .git/refs evil/; printf '${payload}' > evil/config; touch ready; for i in $(seq 100); do [ -e go ] && break; sleep 0.05; done; echo ../evil > .git/commondir; mkdir .git/modules/x .git/worktrees/x; echo x > .git/config.worktree; cat .git/commondir`;
+    const long = run(plant);
+    expect(await eventually(() => existsSync(join(workspace, 'ready')))).toBe(true);
+    await Promise.all([run('true'), run('true'), run('sleep 1 & sleep 9', 300)]);
+    expect(git('status', '--short').status).toBe(0);
+    writeFileSync(join(workspace, 'go'), '');
+    expect(await long).toBe('.\n');
+    git('status', '--short');
+    expect(existsSync(pwned)).toBe(false);
+    expect(entries(workspace)).toEqual(before);
+  });
+
+  it('stays shut while a command of another worker ends', async () => {
+    const { workspace, run, stateDir } = await repository();
+    const before = entries(workspace);
+    const long = run('touch ready; for i in $(seq 200); do [ -e go ] && break; sleep 0.05; done; echo x > .git/commondir; cat .git/commondir');
+    expect(await eventually(() => existsSync(join(workspace, 'ready')))).toBe(true);
+    const source = join(import.meta.dirname, '../../../src/context/processes/processes.ts');
+    const code = `const { sandboxProcesses } = await import(${JSON.stringify(source)});
+      const shell = sandboxProcesses({ root: ${JSON.stringify(workspace)}, protection: { paths: [${JSON.stringify(stateDir)}], identities: new Set() }, signal: new AbortController().signal }, {});
+      console.log((await shell.run({ command: 'true', timeoutMs: 5000 })).exitCode);`;
+    const other = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+    expect(other.stdout).toBe('0\n');
+    writeFileSync(join(workspace, 'go'), '');
+    expect(await long).toBe('.\n');
+    expect(entries(workspace)).toEqual(before);
+  });
+});
+
+describe('what stands there meanwhile', () => {
+  it('does not disturb git, on either side', async () => {
+    const { workspace, git, run } = await repository();
+    const steps =
+      'git add a && git commit -qm first && git status --short && git log --format=%s && git checkout -qb other && git stash list && git gc -q && git worktree list | wc -l';
+    writeFileSync(join(workspace, 'a'), 'a');
+    const identity = 'export GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@x GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@x';
+    expect(await run(`${identity}; ${steps}`)).toBe('first\n1\n');
+    const long = run('touch ready; for i in $(seq 100); do [ -e go ] && break; sleep 0.05; done');
+    expect(await eventually(() => existsSync(join(workspace, 'ready')))).toBe(true);
+    writeFileSync(join(workspace, 'a'), 'b');
+    for (const args of [
+      ['status', '--short'],
+      ['stash'],
+      ['stash', 'pop'],
+      ['checkout', '-q', 'main'],
+      ['add', 'a'],
+      ['commit', '-qm', 'second'],
+      ['config', 'a.b', 'c'],
+      ['worktree', 'add', '-q', '../tree', 'other'],
+      ['-C', '../tree', 'status', '--short'],
+      ['gc', '-q'],
+    ])
+      expect({ args, ...git(...args) }).toMatchObject({ args, status: 0 });
+    writeFileSync(join(workspace, 'go'), '');
+    await long;
+    expect(existsSync(join(workspace, '.git/commondir'))).toBe(false);
+    expect(git('worktree', 'list').stdout.trim().split('\n').length).toBe(2);
+    expect(git('log', '--format=%s').stdout).toBe('second\nfirst\n');
+  });
+
+  it('is taken away after a worker that was killed; what a person made is left', async () => {
+    const { workspace, run } = await repository();
+    const inside = (name: string) => join(workspace, '.git', name);
+    writeFileSync(inside('commondir'), '.\n');
+    mkdirSync(inside('modules'));
+    writeFileSync(inside('config.worktree'), '');
+    const { ino } = statSync(inside('config.worktree'));
+    await run('true');
+    expect([existsSync(inside('commondir')), existsSync(inside('worktrees'))]).toEqual([false, false]);
+    expect([existsSync(inside('modules')), statSync(inside('config.worktree')).ino]).toEqual([true, ino]);
+    writeFileSync(inside('commondir'), '../other\n');
+    await run('true');
+    expect(readFileSync(inside('commondir'), 'utf8')).toBe('../other\n');
+  });
+
+  it('is not written through a link', async () => {
+    const { workspace, outside, run } = await repository();
+    rmSync(join(workspace, '.git/hooks'), { recursive: true });
+    symlinkSync(outside, join(workspace, '.git/hooks'));
+    symlinkSync(join(outside, 'made'), join(workspace, '.git/config.worktree'));
+    expect(await run('cat .git/commondir')).toBe('.\n');
+    expect(readdirSync(outside)).toEqual(['secret.txt']);
+    expect(existsSync(join(workspace, '.git/commondir'))).toBe(false);
+  });
+});
