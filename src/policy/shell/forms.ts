@@ -11,6 +11,12 @@ type CommandSubject = Extract<ResolvedSubject, { kind: 'command' }>;
 /** Characters that are parsed in all, nested lines included. */
 const PARSED_LENGTH = 65_536;
 const MAX_NESTING = 4;
+/**
+ * The parser reads what a substitution holds once more for each level around it, and here-documents once for each that waits. Openings times characters bound that;
+ * they are counted as text, because quotes can hide a closing bracket, so nothing is taken off for those that are closed.
+ */
+const OPENINGS = /[$<>=]\(|\$[{[]|<<|`/g;
+const PARSED_WORK = 2_000_000;
 
 export interface Readings {
   /** The line as written, and each simple command with its words joined by spaces and its program by name alone. */
@@ -21,10 +27,12 @@ export interface Readings {
   commands: readonly (readonly string[])[];
   /** False where something could not be read: rules then hold wherever their text occurs. */
   complete: boolean;
+  /** True where that is because it was too long or too deeply nested to be parsed at all. */
+  cut: boolean;
 }
 
 const known = new WeakMap<CommandSubject, Readings>();
-const NOTHING: Readings = { forms: [], folded: [], commands: [], complete: true };
+const NOTHING: Readings = { forms: [], folded: [], commands: [], complete: true, cut: false };
 
 /** Readings of the command that an argument holds; none where the argument is no command. */
 export function commandReadings(call: CallFacts, argument: string): Readings {
@@ -38,7 +46,13 @@ export function commandReadings(call: CallFacts, argument: string): Readings {
 }
 
 export function readingsOf(command: string): Readings {
-  const reader: Reader = { left: PARSED_LENGTH, complete: true, commands: [] };
+  const reader: Reader = {
+    left: PARSED_LENGTH,
+    work: PARSED_WORK,
+    complete: true,
+    cut: false,
+    commands: [],
+  };
   readLine(reader, command, 0);
   const forms = [...new Set([command, command.trim(), ...reader.commands.map((words) => words.join(' '))])];
   return {
@@ -46,19 +60,25 @@ export function readingsOf(command: string): Readings {
     folded: forms.map((form) => form.toLowerCase()),
     commands: reader.commands,
     complete: reader.complete,
+    cut: reader.cut,
   };
 }
 
 interface Reader {
   /** Characters that may still be read: wrappers can be stacked so that reading them all would never end. */
   left: number;
+  /** Openings times characters that may still be parsed. */
+  work: number;
   complete: boolean;
+  cut: boolean;
   commands: string[][];
 }
 
 function readLine(reader: Reader, line: string, nesting: number): void {
   reader.left -= line.length + 1;
-  if (reader.left < 0 || nesting > MAX_NESTING) {
+  if (reader.left >= 0) reader.work -= (line.match(OPENINGS)?.length ?? 0) * line.length;
+  if (reader.left < 0 || reader.work < 0) reader.cut = true;
+  if (reader.cut || nesting > MAX_NESTING) {
     reader.complete = false;
     return;
   }
@@ -127,7 +147,10 @@ function readCommand(reader: Reader, words: readonly string[], nesting: number):
 /** Takes the characters of some words from what may still be read; false when that is too little. */
 function spend(reader: Reader, words: readonly string[]): boolean {
   reader.left -= words.reduce((sum, word) => sum + word.length + 1, 0);
-  if (reader.left < 0) reader.complete = false;
+  if (reader.left < 0) {
+    reader.cut = true;
+    reader.complete = false;
+  }
   return reader.left >= 0;
 }
 

@@ -85,7 +85,10 @@ function outsideFindings(
       ],
     };
   }
-  const danger = dangerIn(commandReadings(call, subject.argument).commands, subject.command);
+  const { commands, cut } = commandReadings(call, subject.argument);
+  // What was not parsed may be dangerous.
+  const danger =
+    dangerIn(commands, subject.command) ?? (cut ? 'it is too long or too deeply nested to be read' : undefined);
   if (danger !== undefined) {
     return {
       findings: [{ layer: 'shell', rule: 'shell.dangerous', effect: 'raise', reason: danger, tier: 'elevated' }],

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contextOf, eventually, scratch, text, type Scratch } from '../support.ts';
@@ -102,7 +111,9 @@ describe('what git obeys and is not there', () => {
   it('stays shut while a command of another worker ends', async () => {
     const { workspace, run, stateDir } = await repository();
     const before = entries(workspace);
-    const long = run('touch ready; for i in $(seq 200); do [ -e go ] && break; sleep 0.05; done; echo x > .git/commondir; cat .git/commondir');
+    const long = run(
+      'touch ready; for i in $(seq 200); do [ -e go ] && break; sleep 0.05; done; echo x > .git/commondir; cat .git/commondir',
+    );
     expect(await eventually(() => existsSync(join(workspace, 'ready')))).toBe(true);
     const source = join(import.meta.dirname, '../../../src/context/processes/processes.ts');
     const code = `const { sandboxProcesses } = await import(${JSON.stringify(source)});
