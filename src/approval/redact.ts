@@ -9,7 +9,12 @@ const SECRETS: readonly [RegExp, string][] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*/g, '…'],
   [/\b(authorization:\s*(?:bearer|basic)\s+)\S+/gi, '$1…'],
   [
-    /(?<![\w-])((?=[\w-]*(?:password|passwd|secret|token|api[-_]?key|access[-_]?key|credential))[\w-]+["']?(?:\s*[=:]\s*|\s+)["']?)[^\s"'&]+/gi,
+    /(?<![\w-])((?=[\w-]*(?:password|passwd|secret|token|api[-_]?key|access[-_]?key|credential))[\w-]+["']?\s*[=:]\s*["']?)[^\s"'&]+/gi,
+    '$1…',
+  ],
+  // Behind a blank too, but not after a path: a file called passwd has no secret after it.
+  [
+    /(?<![\w/.-])((?=[\w-]*(?:password|passwd|secret|token|api[-_]?key|access[-_]?key|credential))[\w-]+["']?\s+["']?)[^\s"'&]+/gi,
     '$1…',
   ],
   [/(:\/\/[^/\s:@]+:)[^@\s/]+@/g, '$1…@'],

@@ -1,4 +1,5 @@
 /** A session's story: its children and its calls in one line each, and the decisions that were taken in it. */
+import { fromPlainMarkdown } from '../protocol/markdown.ts';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Decision, DecisionAnswer } from '../protocol/approval.ts';
 import { parseCallWorkflowId } from '../protocol/ids.ts';
@@ -143,7 +144,7 @@ async function callEntry(info: WorkflowExecutionInfo, client: Client | undefined
     .getHandle(workflowId, info.runId)
     .describe()
     .then(
-      (description) => description.staticSummary(),
+      async (description) => fromPlainMarkdown((await description.staticSummary()) ?? ''),
       // Its retention may have ended since it was listed.
       () => undefined,
     );

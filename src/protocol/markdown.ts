@@ -11,3 +11,6 @@ export const plainMarkdown = (text: string): string =>
 
 /** `2026-11-21 14:05 UTC`. */
 export const plainTime = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** What was written, of a text that {@link plainMarkdown} made. */
+export const fromPlainMarkdown = (text: string): string => text.replace(/\\([\\`*_[\]<>!|~&@/.])/g, '$1');

@@ -1,8 +1,8 @@
 /** What this machine has of what Countersign needs, and how to get the rest. Looks only; changes nothing. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { CONFIG_FILE } from '../config/index.ts';
+import { CONFIG_FILE, findConfig } from '../config/index.ts';
+import { contradictions } from '../policy/index.ts';
 import { sandboxStatus } from '../context/index.ts';
 import { type ConnectionSettings, connectionSettings } from './connect.ts';
 import { findTemporal } from './find-temporal.ts';
@@ -30,7 +30,7 @@ export async function doctor(env: NodeJS.ProcessEnv = process.env): Promise<Chec
     sandbox,
     ripgrepCheck(await loaded('@vscode/ripgrep')),
     confinementCheck(),
-    configCheck(env),
+    await configCheck(env),
     ...service,
   ];
 }
@@ -85,11 +85,19 @@ function confinementCheck(): Check {
   return { name: 'file-confinement', ok: false, found: 'by name', hint };
 }
 
-/** Which file counts, not whether it is right: that is for those who load it. */
-function configCheck(env: NodeJS.ProcessEnv): Check {
-  const places = [join(process.cwd(), CONFIG_FILE), join(configDir(env), CONFIG_FILE)];
-  const path = places.find((place) => existsSync(place));
-  return { name: 'config', ok: true, found: path ?? `none, so the defaults (looked for ${places.join(' and ')})` };
+/** Which file counts, and whether it can be taken: what is wrong with it, and rules that contradict each other. */
+async function configCheck(env: NodeJS.ProcessEnv): Promise<Check> {
+  const folders = [process.cwd(), configDir(env)];
+  try {
+    const { path, config } = await findConfig(undefined, folders);
+    const found = path ?? `none, so the defaults (looked for ${CONFIG_FILE} in ${folders.join(' and ')})`;
+    const [first, ...more] = contradictions(config);
+    if (!first) return { name: 'config', ok: true, found };
+    const others = more.length > 0 ? ` (and ${more.length} more)` : '';
+    return { name: 'config', ok: false, found, hint: `${first.field}: ${first.message}${others}` };
+  } catch (error) {
+    return { name: 'config', ok: false, found: 'broken', hint: messageOf(error) };
+  }
 }
 
 async function serviceChecks(env: NodeJS.ProcessEnv): Promise<Check[]> {

@@ -6,6 +6,7 @@ describe('what looks like a secret', () => {
     ['curl -H "Authorization: Bearer abc.def"', 'curl -H "Authorization: Bearer …'],
     ['login --password hunter2 now', 'login --password … now'],
     ['run password hunter2', 'run password …'],
+    ['/etc/passwd is outside of the workspace', '/etc/passwd is outside of the workspace'],
     ['AWS_SECRET_ACCESS_KEY=abc123 make', 'AWS_SECRET_ACCESS_KEY=… make'],
     ['{"apiKey": "abc"}', '{"apiKey": "…"}'],
     ['https://ann:pw@example.org/', 'https://ann:…@example.org/'],

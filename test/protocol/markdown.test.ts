@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainMarkdown, plainTime } from '../../src/protocol/markdown.ts';
+import { fromPlainMarkdown, plainMarkdown, plainTime } from '../../src/protocol/markdown.ts';
 import { callSummary } from '../../src/client/summary.ts';
 
 test.each([
@@ -24,4 +24,8 @@ test('a call is named by tool and what it acts on, without secrets, within 300 b
   expect(callSummary('shell', { command: 'curl -H "Authorization: Bearer abcdef123" x' })).not.toContain('abcdef123');
   expect(callSummary('list', {})).toBe('list');
   expect(Buffer.byteLength(callSummary('shell', { command: '𝒳'.repeat(500) }))).toBeLessThanOrEqual(300);
+});
+
+test.each(['[a](b) <i> https://x www.y a@b *c* \\d', 'rm -rf build && git push', '𝒳 | ~'])('%j is had back', (text) => {
+  expect(fromPlainMarkdown(plainMarkdown(text))).toBe(text);
 });
