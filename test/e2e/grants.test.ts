@@ -81,9 +81,24 @@ test('a revoked grant lets nothing run any more, and its name is not used again'
   await expect(grants.revoke('first')).rejects.toMatchObject({ code: 'call_not_found' });
 });
 
+test(
+  'many calls that ask at once all come to wait: looking for grants holds nobody up',
+  { timeout: 60_000 },
+  async () => {
+    const calls = await Promise.all(
+      Array.from({ length: 120 }, (_, i) =>
+        session.start('probe_elevated', args(`burst-${i}`), { callId: `burst-${i}` }),
+      ),
+    );
+    const states = await Promise.all(calls.map(async (call) => (await call.settled()).state));
+    expect(states.filter((state) => state === 'waiting')).toHaveLength(120);
+    await Promise.all(calls.map((call) => call.cancel()));
+  },
+);
+
 test('an expired grant is none', async () => {
-  await grants.add({ tool: 'probe_elevated', arguments: exactly('short'), forMs: 500, by: 'ada' });
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await grants.add({ tool: 'probe_elevated', arguments: exactly('short'), forMs: 3_000, by: 'ada' });
+  await new Promise((resolve) => setTimeout(resolve, 3_200));
   const call = await session.start('probe_elevated', args('short'));
   expect(await call.settled()).toMatchObject({ state: 'waiting' });
   await call.cancel();
