@@ -25,7 +25,10 @@ describe.each(documents)('%s', (document) => {
 
   test('names files of the sources and tests that are there', async () => {
     const text = await readFile(join(ROOT, document), 'utf8');
-    const ours = new RegExp(String.raw`(?<![\w./@-])(?:src/(?:${FOLDERS.join('|')})|test|scripts|examples)/[\w./-]*[\w/]`, 'g');
+    const ours = new RegExp(
+      String.raw`(?<![\w./@-])(?:src/(?:${FOLDERS.join('|')})|test|scripts|examples)/[\w./-]*[\w/]`,
+      'g',
+    );
     const names = [...text.matchAll(ours)].map(([name]) => name);
     expect(names.filter((name) => !EXAMPLES.includes(name) && !existsSync(join(ROOT, name)))).toEqual([]);
   });
