@@ -143,7 +143,8 @@ async function viewOf(
   id: string,
 ): Promise<SessionView | (SessionFacts & { state: SessionState })> {
   const { facts, state } = await findSession(countersign, id);
-  if (state === 'closed') return { ...facts, state };
+  const { above: _, ...own } = facts;
+  if (state === 'closed') return { ...own, state };
   return countersign.temporal.workflow.getHandle(sessionWorkflowId(id)).query<SessionView>(SESSION_MESSAGE.view);
 }
 

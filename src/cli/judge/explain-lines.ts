@@ -26,7 +26,7 @@ const lookUp = async (
   id: string | undefined,
   find: (id: string) => Promise<KnownFacts>,
   folder: SessionFacts,
-): Promise<KnownFacts> => (id === undefined ? { facts: folder, state: 'open' } : find(id));
+): Promise<KnownFacts> => (id === undefined ? { facts: { ...folder, above: [] }, state: 'open' } : find(id));
 
 async function answer(
   input: InputLine,

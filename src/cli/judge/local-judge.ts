@@ -27,7 +27,7 @@ export interface ToolListing {
 
 export interface LocalJudge {
   explain(
-    facts: SessionFacts,
+    facts: JudgedSession,
     call: { tool: string; arguments: JsonObject },
     state?: KnownSession['state'],
   ): Promise<Explanation>;
@@ -37,7 +37,7 @@ export interface LocalJudge {
   change(
     recorded: Omit<RecordedCall, 'call'> & { tool: string; arguments: JsonObject },
   ): Promise<PolicyChange | CallError | undefined>;
-  tools(facts: SessionFacts): ToolListing;
+  tools(facts: JudgedSession): ToolListing;
 }
 
 /** @throws CountersignError `invalid_config` */
@@ -65,7 +65,8 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
       };
       return policyDiff([{ ...recorded, call }], loaded.rules, surroundings())[0];
     },
-    explain: (facts, call, state = 'open') => explainCall(judging, { facts, state, above: [] }, call),
+    explain: ({ above = [], ...facts }, call, state = 'open') =>
+      explainCall(judging, { facts, state, above: [...above] }, call),
     tools: (facts) =>
       listTools(
         facts,
@@ -77,7 +78,7 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
 }
 
 function listTools(
-  facts: SessionFacts,
+  facts: JudgedSession,
   { rules }: LoadedConfig,
   surroundings: Surroundings,
   tools: readonly Tool[],

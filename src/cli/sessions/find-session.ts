@@ -5,7 +5,8 @@ import { isSessionId, sessionWorkflowId } from '../../protocol/ids.ts';
 import { type AnyCountersign, withService } from '../service/with-service.ts';
 
 export interface KnownFacts {
-  facts: SessionFacts;
+  /** With those of the sessions above, nearest first: their rules hold for it too. */
+  facts: SessionFacts & { readonly above: readonly SessionFacts[] };
   state: SessionState;
 }
 
@@ -24,7 +25,11 @@ export async function findSession(countersign: AnyCountersign, id: string): Prom
     if (!isGone(error)) throw error;
   };
   const found = isSessionId(id) ? await reach(() => workflow.describe()).then(sessionFrom, gone) : undefined;
-  if (found) return found;
+  if (found) {
+    const { parent } = found.facts;
+    const upper = parent === undefined ? undefined : (await findSession(countersign, parent)).facts;
+    return { ...found, facts: { ...found.facts, above: upper ? [upper, ...upper.above] : [] } };
+  }
   throw new CountersignError(
     'session_not_found',
     `There is no session ${JSON.stringify(id.slice(0, 80))}. List them: countersign session list --all`,

@@ -1,0 +1,38 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { localJudge } from '../../../src/cli/judge/local-judge.ts';
+import type { SessionFacts } from '../../../src/protocol/session.ts';
+
+let folder: string;
+let config: string;
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'countersign-judge-')));
+  config = join(folder, 'strict.jsonc');
+  await writeFile(config, '{"agents":{"careful":{"deny":["write"]},"free":{}}}');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const facts = (agent: string): SessionFacts => ({
+  id: agent,
+  kind: 'branch',
+  main: 'careful',
+  depth: 1,
+  workspace: folder,
+  agent,
+  channel: null,
+});
+const write = { tool: 'write', arguments: { path: 'a', content: '' } };
+
+it('holds a session to the rules of those above it, in what it explains and what it offers', async () => {
+  const judge = await localJudge(config);
+  const below = { ...facts('free'), above: [facts('careful')] };
+  expect(await judge.explain(facts('free'), write)).toMatchObject({ verdict: 'run' });
+  expect(await judge.explain(below, write)).toMatchObject({
+    verdict: 'deny',
+    rule: expect.stringContaining('careful') as string,
+  });
+  expect(judge.tools(facts('free')).offered.map(({ name }) => name)).toContain('write');
+  expect(judge.tools(below).offered.map(({ name }) => name)).not.toContain('write');
+});
