@@ -60,13 +60,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   ended.promise.catch(() => undefined);
   const server = await openServer(options, state, report, (exit) => ended.reject(serverGone(exit)));
   try {
-    const worker = await openWorker(options, settings, server, state, log);
+    const { worker, connection } = await openWorker(options, settings, server, state, log);
     void sweepClaims(state, 2 * RETENTION_DAYS * 86_400_000).catch((error: unknown) =>
       log.warn({ err: error }, 'old claims were not swept'),
     );
     const work = worker.run();
     let stopped: Promise<void> | undefined;
-    const stop = (): Promise<void> => (stopped ??= stopAll(worker, work, server, settings.stop));
+    const stop = (): Promise<void> =>
+      (stopped ??= stopAll({ worker, connection, work, server, stopSettings: settings.stop }));
     const running = Promise.race([work, ended.promise]);
     running.catch(() => undefined);
     const { address, namespace, uiUrl, from } = server;
@@ -150,7 +151,7 @@ async function openWorker(
   server: Server,
   state: string,
   log: Logger,
-): Promise<CountersignWorker> {
+): Promise<{ worker: CountersignWorker; connection: NativeConnection }> {
   // Core's own messages go the same way: standard output is for answers.
   const telemetryOptions = { logging: { filter: 'WARN', forward: {} } } as const;
   Runtime.install({ logger: quietLogger(log), shutdownSignals: [], telemetryOptions });
@@ -158,7 +159,7 @@ async function openWorker(
     server.options as Parameters<typeof NativeConnection.connect>[0] & object,
   );
   const own = trustable(trust);
-  return createWorker({
+  const worker = await createWorker({
     connection,
     namespace: server.namespace,
     settings: () => settings.current(),
@@ -177,6 +178,7 @@ async function openWorker(
     ...(server.uiUrl !== undefined && { uiUrl: server.uiUrl }),
     log,
   });
+  return { worker, connection };
 }
 
 /** Started from a home folder or `/`, the service trusts nothing by default. */
@@ -203,15 +205,20 @@ function quietLogger(log: Logger) {
   };
 }
 
-async function stopAll(
-  worker: CountersignWorker,
-  work: Promise<void>,
-  server: Server,
-  stopSettings: () => void,
-): Promise<void> {
+interface Running {
+  worker: CountersignWorker;
+  connection: NativeConnection;
+  work: Promise<void>;
+  server: Server;
+  stopSettings: () => void;
+}
+
+/** An open connection would keep the process up. */
+async function stopAll({ worker, connection, work, server, stopSettings }: Running): Promise<void> {
   stopSettings();
   worker.shutdown();
   await work.catch(() => undefined);
+  await connection.close().catch(() => undefined);
   await server.stop();
 }
 
