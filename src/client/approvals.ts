@@ -18,7 +18,7 @@ import type { JsonObject } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
 import { SESSION_MEMO, type SessionFacts } from '../protocol/session.ts';
 import { CallHandle } from './call.ts';
-import { type Transport, fromFailure, isGone, reach } from './transport.ts';
+import { type Transport, fromFailure, isGone, reach, updateSession } from './transport.ts';
 
 /** One call that waits, as listings show it. */
 export interface WaitingCall extends CallName {
@@ -170,11 +170,7 @@ export class Approvals {
     const decision = signer && seen ? await signDecision(unsigned, signer) : unsigned;
     const main = await this.#holder(session);
     try {
-      return await reach(() =>
-        this.#transport.client.workflow
-          .getHandle(sessionWorkflowId(main))
-          .executeUpdate<DecisionAnswer, [Decision]>(SESSION_MESSAGE.decide, { args: [decision] }),
-      );
+      return await updateSession<DecisionAnswer>(this.#transport.client, main, SESSION_MESSAGE.decide, decision);
     } catch (error) {
       if (isGone(error)) return { answer: 'not_pending', message: 'The session that held the request is closed.' };
       if (error instanceof WorkflowUpdateFailedError) throw fromFailure(error);

@@ -13,7 +13,7 @@ import {
 import { sessionWorkflowId } from '../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../protocol/names.ts';
 import { type Signer, signGrant } from '../approval/sign.ts';
-import { type Transport, fromFailure, isGone, reach } from './transport.ts';
+import { type Transport, fromFailure, isGone, reach, updateSession } from './transport.ts';
 
 export interface GrantOptions {
   tool: string;
@@ -86,7 +86,7 @@ export class Grants {
 
   async #update<Argument>(name: string, argument: Argument): Promise<GrantAnswer> {
     try {
-      return await reach(() => this.#session.executeUpdate<GrantAnswer, [Argument]>(name, { args: [argument] }));
+      return await updateSession<GrantAnswer>(this.#transport.client, this.#main, name, argument);
     } catch (error) {
       if (isGone(error))
         throw new CountersignError('session_closed', `Session ${this.#main} is closed or does not exist.`);

@@ -26,7 +26,7 @@ import {
 import { CallHandle } from './call.ts';
 import { callSummary } from './summary.ts';
 import type { ArgumentsOf, BuiltInTools } from './tool-types.ts';
-import { type Transport, fromFailure, isGone, reach } from './transport.ts';
+import { type Transport, fromFailure, isGone, reach, updateSession } from './transport.ts';
 
 export interface CallOptions {
   /** 1 to 128 of `A-Z a-z 0-9 . _ -`; made up when missing. A second start with the same id is the same call. */
@@ -169,11 +169,7 @@ export class SessionHandle<Tools = BuiltInTools> {
 
   async #update<Answer>(name: string, argument?: unknown): Promise<Answer> {
     try {
-      return await reach(() =>
-        argument === undefined
-          ? this.#workflow.executeUpdate<Answer, []>(name)
-          : this.#workflow.executeUpdate<Answer, [unknown]>(name, { args: [argument] }),
-      );
+      return await updateSession<Answer>(this.#transport.client, this.id, name, argument);
     } catch (error) {
       if (isGone(error)) throw new CountersignError('session_closed', `Session ${this.id} is closed; open another.`);
       throw fromFailure(error);

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { CountersignError, type ErrorCode, ERRORS, isCountersignError } from '../protocol/errors.ts';
+import { sessionWorkflowId } from '../protocol/ids.ts';
 
 export interface Transport {
   client: Client;
@@ -54,4 +55,48 @@ export function fromFailure(error: unknown): unknown {
     }
   }
   return unreachable(error) ?? error;
+}
+
+/** gRPC codes of an update that its run could not take: not found, exhausted, failed precondition, aborted. */
+const RETRIED = new Set([5, 8, 9, 10]);
+const RETRIES = 20;
+const RETRY_MS = 100;
+
+/**
+ * An update of a session. A session continues as new now and then, and has so many updates under way at a time: what met such a moment
+ * is sent again while the session is open, which is harmless, for sessions answer repeats as such.
+ */
+export async function updateSession<Answer>(
+  client: Client,
+  session: string,
+  name: string,
+  argument?: unknown,
+): Promise<Answer> {
+  const handle = client.workflow.getHandle(sessionWorkflowId(session));
+  for (let left = RETRIES; ; left -= 1) {
+    try {
+      return await reach(() =>
+        argument === undefined
+          ? handle.executeUpdate<Answer, []>(name)
+          : handle.executeUpdate<Answer, [unknown]>(name, { args: [argument] }),
+      );
+    } catch (error) {
+      const met = isGone(error) || (isGrpcServiceError(error) && RETRIED.has(error.code)) || causedBy(error, RETRIED);
+      if (left === 0 || !met || !(await isOpen(handle))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
+function causedBy(error: unknown, codes: ReadonlySet<number>): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isGrpcServiceError(cause) && codes.has(cause.code);
+}
+
+async function isOpen(handle: { describe(): Promise<{ status: { name: string } }> }): Promise<boolean> {
+  try {
+    return (await handle.describe()).status.name === 'RUNNING';
+  } catch {
+    return false;
+  }
 }
