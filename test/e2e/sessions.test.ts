@@ -211,6 +211,7 @@ describe('closing', () => {
   test('cancelling a session in the Temporal UI closes it', async () => {
     const session = await open('ui-cancel');
     await temporal().workflow.getHandle('session/ui-cancel').cancel();
+    await expect.poll(async () => (await session.view()).state).toBe('closing');
     expect(await session.close()).toMatchObject({ reason: 'cancelled' });
   });
 });
