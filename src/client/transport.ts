@@ -81,16 +81,19 @@ export async function updateSession<Answer>(
           : handle.executeUpdate<Answer, [unknown]>(name, { args: [argument] }),
       );
     } catch (error) {
-      const met = isGone(error) || (isGrpcServiceError(error) && RETRIED.has(error.code)) || causedBy(error, RETRIED);
+      const met = isGone(error) || hasCode(error, RETRIED);
       if (left === 0 || !met || !(await isOpen(handle))) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 }
 
-function causedBy(error: unknown, codes: ReadonlySet<number>): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return isGrpcServiceError(cause) && codes.has(cause.code);
+/** Whether the error, or one that it came of, is gRPC's with one of the codes. */
+function hasCode(error: unknown, codes: ReadonlySet<number>): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (isGrpcServiceError(at) && codes.has(at.code)) return true;
+  }
+  return false;
 }
 
 async function isOpen(handle: { describe(): Promise<{ status: { name: string } }> }): Promise<boolean> {
