@@ -1,7 +1,7 @@
 /** Tells the people of a channel that a request waits. Whatever fails here, the request waits on, and the session is told of it. */
 import { createHash } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
-import { approvalDigest } from '../approval/digest.ts';
+import { shownDigest } from '../approval/digest.ts';
 import { type RequestView, describeRequest } from '../approval/render/index.ts';
 import type { NotifierConfig } from '../config/index.ts';
 import { type Notice, openNotifier, tellAll, withoutSecrets } from '../notify/index.ts';
@@ -94,24 +94,8 @@ async function viewOf(
   }
 }
 
-function isOfRequest(details: ApprovalDetails, request: ApprovalRequest): boolean {
-  const { session, callId, runId, tool, requestedAt, expiresAt } = request;
-  const { agent, fingerprint, workspace, bound, arguments: args } = details;
-  const content = {
-    session,
-    callId,
-    runId,
-    agent,
-    tool,
-    fingerprint,
-    arguments: args,
-    workspace,
-    requestedAt,
-    expiresAt,
-    bound,
-  };
-  return approvalDigest(content) === request.digest;
-}
+const isOfRequest = (details: ApprovalDetails, request: ApprovalRequest): boolean =>
+  shownDigest({ ...details, request }) === request.digest;
 
 function linkOf({ client, uiUrl }: Dependencies, request: ApprovalRequest): string | undefined {
   if (uiUrl === undefined) return undefined;

@@ -1,7 +1,7 @@
 /** What an approval is bound to, as one digest: the approver's program and the executing activity each compute it themselves. */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { BoundCommand } from '../protocol/approval.ts';
+import type { ApprovalDetails, BoundCommand } from '../protocol/approval.ts';
 import type { JsonObject } from '../protocol/json.ts';
 
 export interface Bound {
@@ -34,6 +34,14 @@ export function approvalDigest(content: Bound): string {
     expiresAt,
     ...(content.bound && { bound: content.bound }),
   });
+}
+
+/** The digest of what a call shows of itself; equal to its request's where the call shows what it asks for. */
+export function shownDigest(details: ApprovalDetails): string {
+  const { request, agent, fingerprint, workspace, requestedAt, bound, arguments: args } = details;
+  const { session, callId, runId, tool, expiresAt } = request;
+  const call = { session, callId, runId, agent, tool, fingerprint, arguments: args, workspace };
+  return approvalDigest({ ...call, requestedAt, expiresAt, bound });
 }
 
 /** `sha256:` and 64 hexadecimal digits over the canonical JSON of a value. */

@@ -1,7 +1,7 @@
 /** Requests for approval and decisions on them, as approvers see them. */
 import { userInfo } from 'node:os';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { approvalDigest } from '../approval/digest.ts';
+import { shownDigest } from '../approval/digest.ts';
 import { type Signer, signDecision } from '../approval/sign.ts';
 import {
   type ApprovalDetails,
@@ -59,21 +59,7 @@ const lies = (id: string): CountersignError =>
 
 /** The request, if its digest is that of its content. Whoever decides signs what they see, never a digest that they were sent. */
 function checked(open: OpenRequest): OpenRequest {
-  const { request, fingerprint, workspace, agent, requestedAt, bound, arguments: args } = open;
-  const { session, callId, runId, tool, expiresAt } = request;
-  const content = {
-    session,
-    callId,
-    runId,
-    agent,
-    tool,
-    fingerprint,
-    arguments: args,
-    workspace,
-    requestedAt,
-    expiresAt,
-  };
-  if (approvalDigest({ ...content, bound }) !== request.digest) throw lies(open.id);
+  if (shownDigest(open) !== open.request.digest) throw lies(open.id);
   return open;
 }
 
