@@ -5,8 +5,8 @@ import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { CountersignError } from '../protocol/errors.ts';
 import { sessionWorkflowId } from '../protocol/ids.ts';
-import { SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
-import { SESSION_MEMO, type SessionFacts, type SessionState } from '../protocol/session.ts';
+import { WORKFLOW } from '../protocol/names.ts';
+import { type SessionFacts, type SessionState, sessionRecord } from '../protocol/session.ts';
 
 export interface KnownSession {
   facts: SessionFacts;
@@ -60,15 +60,9 @@ async function describe(
 ): Promise<{ facts: SessionFacts; state: SessionState; parentId: string | undefined }> {
   try {
     const session = await client.workflow.getHandle(sessionWorkflowId(id)).describe();
-    const facts = session.memo?.[SESSION_MEMO] as SessionFacts | undefined;
-    if (session.type !== WORKFLOW.session || facts?.id !== id) throw notFound(id);
-    const open = session.status.name === 'RUNNING';
-    const closing = session.searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === 'closing';
-    return {
-      facts,
-      state: !open ? 'closed' : closing ? 'closing' : 'open',
-      parentId: session.parentExecution?.workflowId ?? undefined,
-    };
+    const record = session.type === WORKFLOW.session ? sessionRecord(session) : undefined;
+    if (record?.facts.id !== id) throw notFound(id);
+    return { ...record, parentId: session.parentExecution?.workflowId ?? undefined };
   } catch (error) {
     throw error instanceof WorkflowNotFoundError ? notFound(id) : error;
   }

@@ -5,9 +5,8 @@ import type { Decision, DecisionAnswer } from '../protocol/approval.ts';
 import { parseCallWorkflowId } from '../protocol/ids.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
 import type { OutcomeStatus } from '../protocol/outcome.ts';
-import type { SessionClosed, SessionFacts, SessionState } from '../protocol/session.ts';
+import { type SessionClosed, type SessionFacts, type SessionState, sessionRecord } from '../protocol/session.ts';
 import { type HistoryEvent, timeOf, valueOf } from './history.ts';
-import { sessionFrom } from './session.ts';
 import { reach } from './transport.ts';
 
 /** Where a call stands, as listings know it. */
@@ -179,7 +178,7 @@ async function childrenOf(client: Client, session: string): Promise<SessionEntry
   const entries = new Map<string, Extract<SessionEntry, { what: 'child' }>>();
   await reach(async () => {
     for await (const info of client.workflow.list({ query: `WorkflowType="${WORKFLOW.session}"` })) {
-      const child = sessionFrom(info);
+      const child = sessionRecord(info);
       if (child?.facts.parent !== session) continue;
       const { id, kind } = child.facts;
       const at = info.startTime.toISOString();

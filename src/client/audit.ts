@@ -12,11 +12,10 @@ import {
   sessionWorkflowId,
 } from '../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../protocol/names.ts';
-import type { SessionFacts, SessionState } from '../protocol/session.ts';
+import { type SessionFacts, type SessionState, sessionRecord } from '../protocol/session.ts';
 import { type CallEntry, callStory } from './audit-call.ts';
 import { type DecisionEntry, type SessionEntry, decisionsIn, sessionStory } from './audit-session.ts';
 import { type HistoryEvent, readHistory, readRuns, timeOf, valueOf } from './history.ts';
-import { sessionFrom } from './session.ts';
 import { type Transport, isGone, reach } from './transport.ts';
 
 export type { CallEntry } from './audit-call.ts';
@@ -152,7 +151,7 @@ async function findSession(
   id: string,
 ): Promise<{ facts: SessionFacts; state: SessionState } | undefined> {
   try {
-    return sessionFrom(await reach(() => client.workflow.getHandle(sessionWorkflowId(id)).describe()));
+    return sessionRecord(await reach(() => client.workflow.getHandle(sessionWorkflowId(id)).describe()));
   } catch (error) {
     if (isGone(error)) return undefined;
     throw error;

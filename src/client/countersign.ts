@@ -4,14 +4,20 @@ import { Client, Connection, WithStartWorkflowOperation, WorkflowNotFoundError }
 import { CountersignError } from '../protocol/errors.ts';
 import { isSessionId, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, TASK_QUEUE, WORKFLOW } from '../protocol/names.ts';
-import { type OpenedAnswer, SESSION_MEMO, type SessionFacts, type SessionState } from '../protocol/session.ts';
+import {
+  type OpenedAnswer,
+  SESSION_MEMO,
+  type SessionFacts,
+  type SessionState,
+  sessionRecord,
+} from '../protocol/session.ts';
 import { connectionSettings } from '../server/connect.ts';
 import { Approvals } from './approvals.ts';
 import type { CallAudit, SessionAudit } from './audit.ts';
 import { CallHandle } from './call.ts';
 import { Control } from './control.ts';
 import { Grants } from './grants.ts';
-import { SessionHandle, sessionFrom } from './session.ts';
+import { SessionHandle } from './session.ts';
 import type { BuiltInTools } from './tool-types.ts';
 import { type Transport, fromFailure, isGone, reach, unreachable } from './transport.ts';
 
@@ -152,13 +158,13 @@ export class Countersign<Tools = BuiltInTools> {
     return new SessionHandle<Tools>(this.#transport, known.facts);
   }
 
-  /** Sessions, newest first; those that have ended too when `all`. */
+  /** Sessions, newest first; those that have ended too when `all`. A session that was refused is none. */
   async sessions({ all = false } = {}): Promise<{ facts: SessionFacts; state: SessionState }[]> {
     const query = `WorkflowType="${WORKFLOW.session}"${all ? ' AND ExecutionStatus!="ContinuedAsNew"' : ' AND ExecutionStatus="Running"'}`;
     const found = [];
     try {
       for await (const info of this.#transport.client.workflow.list({ query })) {
-        const session = sessionFrom(info);
+        const session = sessionRecord(info);
         if (session) found.push(session);
       }
     } catch (error) {
@@ -206,7 +212,7 @@ export class Countersign<Tools = BuiltInTools> {
       const description = await reach(() =>
         this.#transport.client.workflow.getHandle(sessionWorkflowId(id)).describe(),
       );
-      return description.type === WORKFLOW.session ? sessionFrom(description) : undefined;
+      return description.type === WORKFLOW.session ? sessionRecord(description) : undefined;
     } catch (error) {
       if (isGone(error) || error instanceof WorkflowNotFoundError) return undefined;
       throw error;

@@ -1,10 +1,6 @@
 /** A session: where calls are started and child sessions opened. */
 import { randomUUID } from 'node:crypto';
-import {
-  type WorkflowExecutionDescription,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowFailedError,
-} from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import { callContent } from '../approval/digest.ts';
 import type { CallInput } from '../protocol/call.ts';
 import { CountersignError } from '../protocol/errors.ts';
@@ -17,7 +13,6 @@ import {
   type ChildAnswer,
   type ChildRequest,
   type OpenedAnswer,
-  SESSION_MEMO,
   type SessionClosed,
   type SessionFacts,
   type SessionState,
@@ -205,15 +200,4 @@ function checkInput(tool: unknown, args: unknown, callId: unknown): CallInput {
     throw new CountersignError('arguments_too_large', message);
   }
   return { tool, arguments: args };
-}
-
-/** The facts of a session by its workflow's description, and whether it takes calls. */
-export function sessionFrom(
-  description: Pick<WorkflowExecutionDescription, 'memo' | 'status' | 'searchAttributes'>,
-): { facts: SessionFacts; state: SessionState } | undefined {
-  const facts = description.memo?.[SESSION_MEMO] as SessionFacts | undefined;
-  if (!facts) return undefined;
-  const open = description.status.name === 'RUNNING';
-  const closing = description.searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === 'closing';
-  return { facts, state: !open ? 'closed' : closing ? 'closing' : 'open' };
 }

@@ -1,5 +1,6 @@
 /** A session's immutable start data, its states, and what it answers. */
 import type { ErrorCode } from './errors.ts';
+import { SEARCH_ATTRIBUTE } from './names.ts';
 
 export const SESSION_KINDS = ['main', 'branch', 'worker'] as const;
 /** `main` reaches a human; `branch` is a child that asks through its parent; `worker` is a read-only child. */
@@ -33,6 +34,29 @@ export const SESSION_MEMO = 'countersignSession';
 
 /** `open` takes calls; `closing` takes none and ends those it has; `closed` is over. */
 export type SessionState = 'open' | 'closing' | 'closed';
+
+/** Of a session workflow's description or listing, what {@link sessionRecord} reads. */
+export interface SessionDescription {
+  memo?: Record<string, unknown> | undefined;
+  /** The name is Temporal's, as `RUNNING`. */
+  status: { name: string };
+  searchAttributes: Record<string, readonly unknown[] | undefined>;
+}
+
+/**
+ * The facts of a session by its workflow's description, and whether it takes calls. Undefined where there is none: the workflow names no
+ * session, or was refused when it was to be opened, which ends it as cancelled.
+ */
+export function sessionRecord({
+  memo,
+  status,
+  searchAttributes,
+}: SessionDescription): { facts: SessionFacts; state: SessionState } | undefined {
+  const facts = memo?.[SESSION_MEMO] as SessionFacts | undefined;
+  if (!facts || status.name === 'CANCELLED') return undefined;
+  if (status.name !== 'RUNNING') return { facts, state: 'closed' };
+  return { facts, state: searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === 'closing' ? 'closing' : 'open' };
+}
 
 /** One line of `session list`, and `session show`. */
 export interface SessionView extends SessionFacts {

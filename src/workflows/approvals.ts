@@ -69,8 +69,15 @@ export function matchDecision(
   if (before.decision === decision.decision && before.edit === editHash(decision)) {
     return { answer: { answer: 'already_decided', message: `${before.approver} decided the same before.` } };
   }
-  const message = `${before.approver} decided otherwise before (${before.decision}); that decision stands.`;
+  const message = `${before.approver} decided otherwise before (${inWords(before, decision)}); that decision stands.`;
   return { answer: { answer: 'conflict', message } };
+}
+
+/** What was decided before; of two approvals, also how they differ. */
+function inWords({ decision: taken, edit }: Decided, { arguments: edited }: Decision): string {
+  if (taken === 'deny') return 'denied';
+  if (edit === undefined) return edited ? 'approved without an edit' : 'approved';
+  return edited ? 'approved with another edit' : 'approved with edited arguments';
 }
 
 /** Remembers a decision that the call has received. */

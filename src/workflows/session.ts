@@ -7,6 +7,7 @@
 import {
   ApplicationFailure,
   CancellationScope,
+  CancelledFailure,
   allHandlersFinished,
   condition,
   makeContinueAsNewFunc,
@@ -182,12 +183,15 @@ const ofForm =
     if (!fits(value)) throw ApplicationFailure.nonRetryable(message, 'invalid_usage');
   };
 
-/** A refused session leaves its id free for another try, as a failed run. */
+/**
+ * A refused session leaves its id free for another try. It ends as cancelled, which no other session does (one that is cancelled from
+ * outside closes): a failure would be an alarm about what is only an answer to its caller.
+ */
 async function refused(self: Session, answer: Extract<OpenedAnswer, { opened: false }>): Promise<never> {
   self.finish();
   await tellParent(self, true, answer.message);
   await condition(allHandlersFinished);
-  throw ApplicationFailure.nonRetryable(answer.message, answer.code);
+  throw new CancelledFailure(answer.message);
 }
 
 async function loop(self: Session): Promise<void> {

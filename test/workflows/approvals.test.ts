@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import type { ApprovalRequest, Decision } from '../../src/protocol/approval.ts';
+import { addRequest, matchDecision, noApprovals, settle } from '../../src/workflows/approvals.ts';
+
+const on = { session: 's', callId: 'c', digest: 'd' };
+const approve: Decision = { ...on, decision: 'approve', approver: 'ada' };
+const deny: Decision = { ...on, decision: 'deny', approver: 'ada' };
+const edited = (path: string): Decision => ({ ...approve, arguments: { path } });
+
+it.each([
+  ['a denial', deny, approve, 'denied'],
+  ['an approval', approve, deny, 'approved'],
+  ['an edited approval', edited('a'), deny, 'approved with edited arguments'],
+  ['an edited approval', edited('a'), approve, 'approved with edited arguments'],
+  ['another edit', edited('a'), edited('b'), 'approved with another edit'],
+  ['an approval without one', approve, edited('b'), 'approved without an edit'],
+])('who comes after %s is told what stands', (_what, first, second, words) => {
+  const approvals = noApprovals();
+  addRequest(approvals, { ...on, runId: 'r', route: [] } as unknown as ApprovalRequest, 0, 10);
+  settle(approvals, { ...first, verified: false, decisions: [first] });
+  expect(matchDecision(approvals, first)).toEqual({
+    answer: { answer: 'already_decided', message: 'ada decided the same before.' },
+  });
+  expect(matchDecision(approvals, second)).toEqual({
+    answer: { answer: 'conflict', message: `ada decided otherwise before (${words}); that decision stands.` },
+  });
+});
