@@ -32,6 +32,9 @@ export interface SessionFacts {
 
 export const SESSION_MEMO = 'countersignSession';
 
+/** What the search attribute for states says of a session that a worker refused when it was to be opened. */
+export const SESSION_REFUSED = 'refused';
+
 /** `open` takes calls; `closing` takes none and ends those it has; `closed` is over. */
 export type SessionState = 'open' | 'closing' | 'closed';
 
@@ -45,7 +48,7 @@ export interface SessionDescription {
 
 /**
  * The facts of a session by its workflow's description, and whether it takes calls. Undefined where there is none: the workflow names no
- * session, or was refused when it was to be opened, which ends it as cancelled.
+ * session, or one that was refused.
  */
 export function sessionRecord({
   memo,
@@ -53,9 +56,10 @@ export function sessionRecord({
   searchAttributes,
 }: SessionDescription): { facts: SessionFacts; state: SessionState } | undefined {
   const facts = memo?.[SESSION_MEMO] as SessionFacts | undefined;
-  if (!facts || status.name === 'CANCELLED') return undefined;
+  const said = searchAttributes[SEARCH_ATTRIBUTE.state]?.[0];
+  if (!facts || said === SESSION_REFUSED) return undefined;
   if (status.name !== 'RUNNING') return { facts, state: 'closed' };
-  return { facts, state: searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === 'closing' ? 'closing' : 'open' };
+  return { facts, state: said === 'closing' ? 'closing' : 'open' };
 }
 
 /** One line of `session list`, and `session show`. */

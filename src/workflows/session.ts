@@ -36,6 +36,7 @@ import {
   type ChildRequest,
   type OpenedAnswer,
   SESSION_MEMO,
+  SESSION_REFUSED,
   type SessionClosed,
   type SessionFacts,
 } from '../protocol/session.ts';
@@ -184,12 +185,13 @@ const ofForm =
   };
 
 /**
- * A refused session leaves its id free for another try. It ends as cancelled, which no other session does (one that is cancelled from
- * outside closes): a failure would be an alarm about what is only an answer to its caller.
+ * A refused session leaves its id free for another try, as a failed run. That it failed is its caller's answer and no alarm: the worker
+ * logs every failure but a cancellation as a warning.
  */
 async function refused(self: Session, answer: Extract<OpenedAnswer, { opened: false }>): Promise<never> {
   self.finish();
   await tellParent(self, true, answer.message);
+  upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: [SESSION_REFUSED] });
   await condition(allHandlersFinished);
   throw new CancelledFailure(answer.message);
 }

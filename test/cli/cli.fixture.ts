@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { ROOT } from '../support/processes.ts';
 
 const MAIN = join(ROOT, 'src', 'cli', 'main.ts');
@@ -124,6 +125,33 @@ export async function startedService(args: string[] = [], at?: Place): Promise<R
     stop: async () => {
       child?.kill('SIGINT');
       return (await ended).status;
+    },
+  };
+}
+
+export interface SharedService {
+  service(): RunningService;
+  cli: Place['cli'];
+  /** Its exit status and the object that it printed. */
+  json(...args: string[]): Promise<[Ran['status'], Record<string, unknown>]>;
+}
+
+/** One service for all tests of a file. */
+export function sharedService(): SharedService {
+  let running: RunningService;
+  beforeAll(async () => {
+    running = await startedService();
+  });
+  afterAll(async () => {
+    await running.stop();
+    await running.remove();
+  });
+  return {
+    service: () => running,
+    cli: (args, options) => running.cli(args, options),
+    json: async (...args) => {
+      const ran = await running.cli([...args, '--json']);
+      return [ran.status, ran.json()];
     },
   };
 }

@@ -1,36 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type RunningService, startedService } from './cli.fixture.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { sharedService } from './cli.fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await startedService();
-});
-afterAll(async () => {
-  await service.stop();
-  await service.remove();
-});
+const { cli } = sharedService();
 
 describe('grant', () => {
   it('is added, lets the call run, is listed, and is revoked', async () => {
     const call = ['call', 'shell', '{"command":"rm -f gone","sandbox":false,"reason":"tidy"}', '--json'];
-    expect(await service.cli(call)).toMatchObject({ status: 4 });
+    expect(await cli(call)).toMatchObject({ status: 4 });
 
     const exact = '{"command":"rm -f gone","sandbox":false,"reason":"tidy"}';
-    const added = await service.cli([
-      'grant',
-      'add',
-      'shell',
-      exact,
-      '--for',
-      '1h',
-      '--id',
-      'tidy',
-      '--as',
-      'ada',
-      '--json',
-    ]);
+    const added = await cli(['grant', 'add', 'shell', exact, '--for', '1h', '--id', 'tidy', '--as', 'ada', '--json']);
     expect(added.status).toBe(0);
     expect(added.json()).toMatchObject({
       id: 'tidy',
@@ -39,18 +20,18 @@ describe('grant', () => {
       arguments: { command: { exact: 'rm -f gone' } },
     });
 
-    const ran = await service.cli(call);
+    const ran = await cli(call);
     expect(ran.status).toBe(0);
     expect(ran.json()).toMatchObject({
       status: 'completed',
       approval: { approver: 'ada', verified: false, grant: 'tidy' },
     });
 
-    const listed = await service.cli(['grant', 'list']);
+    const listed = await cli(['grant', 'list']);
     expect(listed.stdout).toMatch(/^tidy {2}shell command="rm -f gone" .* by ada \(unsigned\) {2}until /);
-    expect((await service.cli(['grant', 'revoke', 'tidy', '--json'])).json()).toEqual({ id: 'tidy', revoked: true });
-    expect((await service.cli(['grant', 'list', '--json'])).stdout).toBe('');
-    expect(await service.cli(call)).toMatchObject({ status: 4 });
+    expect((await cli(['grant', 'revoke', 'tidy', '--json'])).json()).toEqual({ id: 'tidy', revoked: true });
+    expect((await cli(['grant', 'list', '--json'])).stdout).toBe('');
+    expect(await cli(call)).toMatchObject({ status: 4 });
   });
 
   it.each([
@@ -60,7 +41,7 @@ describe('grant', () => {
     [['grant', 'add', 'shell', '{}', '--glob', 'x', '--for', '1h'], /NAME=PATTERN/],
     [['grant', 'revoke', 'nothing'], /no grant nothing/],
   ])('%j is refused with what to do', async (args, message) => {
-    const ran = await service.cli(args);
+    const ran = await cli(args);
     expect([ran.status, ran.stderr]).toEqual([2, expect.stringMatching(message) as string]);
   });
 });

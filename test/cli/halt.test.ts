@@ -1,22 +1,10 @@
 import { userInfo } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Ran, type RunningService, startedService } from './cli.fixture.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { sharedService } from './cli.fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await startedService();
-});
-afterAll(async () => {
-  await service.stop();
-  await service.remove();
-});
-
-const json = async (...args: string[]): Promise<[Ran['status'], Record<string, unknown>]> => {
-  const ran = await service.cli([...args, '--json']);
-  return [ran.status, ran.json()];
-};
+const { cli, json } = sharedService();
 
 describe('halt and resume', () => {
   it('nothing runs in between, and everybody who asks is told', async () => {
@@ -36,12 +24,12 @@ describe('halt and resume', () => {
       { reason: 'wrong\u001b[2J folder' },
     ]);
 
-    const status = await service.cli(['halt', '--status']);
+    const status = await cli(['halt', '--status']);
     expect([status.status, status.stdout]).toEqual([
       0,
       expect.stringMatching(/^halted by \S+ since [-\d]+ [:\d]+: wrong⟨U\+001B⟩\[2J folder\n$/) as string,
     ]);
-    const pending = await service.cli(['pending']);
+    const pending = await cli(['pending']);
     expect([pending.status, pending.stderr]).toEqual([
       0,
       expect.stringMatching(
@@ -51,7 +39,7 @@ describe('halt and resume', () => {
 
     // Workers notice within a second.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const call = service.cli([
+    const call = cli([
       'call',
       'write',
       '{"path":"a.txt","content":"hi"}',
@@ -77,7 +65,7 @@ describe('halt and resume', () => {
       '60s',
     );
     expect([ended, outcome['status'], outcome['tries']]).toEqual([0, 'completed', 1]);
-    expect((await service.cli(['resume', '--reason', 'again'])).stdout).toBe(
+    expect((await cli(['resume', '--reason', 'again'])).stdout).toBe(
       'running  Calls run; the service was not halted.\n',
     );
   });
@@ -92,13 +80,13 @@ describe('is wrong usage', () => {
     [['resume'], '--reason'],
     [['resume', '--reason', ''], 'say why'],
   ])('%j', async (args, words) => {
-    const { status, stdout, stderr } = await service.cli(args);
+    const { status, stdout, stderr } = await cli(args);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain(words);
   });
 
   it('a reason of more than 1,000 characters', async () => {
-    const { status, stderr } = await service.cli(['halt', '--reason', 'x'.repeat(1_001)]);
+    const { status, stderr } = await cli(['halt', '--reason', 'x'.repeat(1_001)]);
     expect([status, stderr]).toEqual([2, 'countersign: invalid_usage: a reason has at most 1,000 characters\n']);
   });
 });

@@ -1,26 +1,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { folderSessionId } from '../../src/cli/sessions/main-session.ts';
-import { type Ran, type RunningService, runCli, startedService } from './cli.fixture.ts';
+import { type RunningService, runCli, sharedService, startedService } from './cli.fixture.ts';
 
 // Every step is a process of its own.
 vi.setConfig({ testTimeout: 90_000 });
 
-let service: RunningService;
-beforeAll(async () => {
-  service = await startedService();
-});
-afterAll(async () => {
-  await service.stop();
-  await service.remove();
-});
-
-const json = async (...args: string[]): Promise<[Ran['status'], Record<string, unknown>]> => {
-  const ran = await service.cli([...args, '--json']);
-  return [ran.status, ran.json()];
-};
+const { service, cli, json } = sharedService();
 
 describe('sessions', () => {
   it('are opened, found again, listed, shown and closed', async () => {
@@ -32,14 +20,14 @@ describe('sessions', () => {
         kind: 'main',
         main: 'one',
         depth: 0,
-        workspace: service.workspace,
+        workspace: service().workspace,
         agent: 'default',
         channel: 'inbox',
         state: 'open',
       },
     ]);
     expect((await json('session', 'open', '--id', 'one'))[0]).toBe(0);
-    const lines = (await service.cli(['session', 'list', '--json'])).lines();
+    const lines = (await cli(['session', 'list', '--json'])).lines();
     expect(lines).toContainEqual({ ...opened });
     expect(await json('session', 'show', 'one')).toMatchObject([
       0,
@@ -51,8 +39,8 @@ describe('sessions', () => {
     ]);
     expect(await json('session', 'close', 'one')).toMatchObject([0, { id: 'one', state: 'closed' }]);
     expect(await json('session', 'show', 'one')).toMatchObject([0, { id: 'one', state: 'closed' }]);
-    expect((await service.cli(['session', 'list', '--json'])).lines().map(({ id }) => id)).not.toContain('one');
-    expect((await service.cli(['session', 'list', '--all', '--json'])).lines()).toContainEqual({
+    expect((await cli(['session', 'list', '--json'])).lines().map(({ id }) => id)).not.toContain('one');
+    expect((await cli(['session', 'list', '--all', '--json'])).lines()).toContainEqual({
       ...opened,
       state: 'closed',
     });
@@ -64,7 +52,7 @@ describe('sessions', () => {
   });
 
   it('of one id have one workspace', async () => {
-    await mkdir(join(service.workspace, 'sub'));
+    await mkdir(join(service().workspace, 'sub'));
     await json('session', 'open', '--id', 'two');
     expect(await json('session', 'open', '--id', 'two', '--workspace', 'sub')).toMatchObject([
       2,
@@ -87,6 +75,22 @@ describe('sessions', () => {
       1,
       { status: 'denied', error: { code: 'no_approver' } },
     ]);
+  });
+
+  it('that were refused are none: not listed, not found, no warning, and their id is free', async () => {
+    let log = '';
+    service().child.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    expect(await json('session', 'open', '--id', 'later', '--agent', 'stranger')).toMatchObject([
+      2,
+      { error: { code: 'undeclared' } },
+    ]);
+    await expect
+      .poll(() => json('session', 'show', 'later'), { timeout: 10_000 })
+      .toMatchObject([2, { error: { code: 'session_not_found' } }]);
+    expect((await cli(['session', 'list', '--all', '--json'])).lines().map(({ id }) => id)).not.toContain('later');
+    expect(await json('session', 'open', '--id', 'later')).toMatchObject([0, { id: 'later', state: 'open' }]);
+    expect((await cli(['session', 'list', '--all', '--json'])).lines().map(({ id }) => id)).toContain('later');
+    expect(log).not.toContain('Workflow failed');
   });
 
   it('of kind worker only read, and tools says why', async () => {
@@ -112,7 +116,7 @@ describe('sessions', () => {
   });
 
   it('of a folder follow each other: a closed one is never reused', async () => {
-    const id = folderSessionId(service.workspace);
+    const id = folderSessionId(service().workspace);
     await json('call', 'list');
     expect((await json('session', 'close', id))[0]).toBe(0);
     expect(await json('call', 'list')).toMatchObject([0, { session: `${id}-2` }]);

@@ -27,10 +27,9 @@ it.each([
 });
 
 it('what was refused is no session, and neither is a workflow without facts', () => {
-  const searchAttributes = { CountersignState: ['open'] };
-  expect(
-    sessionRecord({ memo: { countersignSession: facts }, status: { name: 'CANCELLED' }, searchAttributes }),
-  ).toBeUndefined();
-  expect(sessionRecord({ memo: {}, status: { name: 'RUNNING' }, searchAttributes })).toBeUndefined();
+  const searchAttributes = { CountersignState: ['refused'] };
+  for (const name of ['RUNNING', 'FAILED'])
+    expect(sessionRecord({ memo: { countersignSession: facts }, status: { name }, searchAttributes })).toBeUndefined();
+  expect(sessionRecord({ memo: {}, status: { name: 'RUNNING' }, searchAttributes: {} })).toBeUndefined();
   expect(sessionRecord({ status: { name: 'RUNNING' }, searchAttributes: {} })).toBeUndefined();
 });
