@@ -7,7 +7,7 @@ import { type Quorum, quorum, requiredFor } from '../approval/quorum.ts';
 import { type CountedDecision, type RequestFacts, admitDecision } from '../approval/verify.ts';
 import type { CommandBinding } from '../context/index.ts';
 import type { ToolFacts } from '../policy/index.ts';
-import { sealedDecisions } from '../protocol/approval.ts';
+import { isSealedAs, sealedDecisions } from '../protocol/approval.ts';
 import type { Approval, ExecuteInput } from '../protocol/call.ts';
 import { CountersignError, type ErrorCode } from '../protocol/errors.ts';
 import type { StandingGrant } from '../protocol/grant.ts';
@@ -39,7 +39,10 @@ type JudgedCall = Extract<Judged, { ok: true }>;
 /** An approval is for now: this long after its request's expiry it is void, whoever kept it back. */
 const USE_WITHIN_MS = 24 * 60 * 60_000;
 
-/** Throws what forbids the call. */
+/** What was to let the call run does not hold. The request itself is sound, so that it may wait for something that does. */
+export class Refused extends CountersignError {}
+
+/** Throws what forbids the call; {@link Refused} where it is the decision or the grant alone. */
 export async function authorise(
   dependencies: Dependencies,
   from: Caller,
@@ -53,10 +56,7 @@ export async function authorise(
   if (!input.approval && input.grant) {
     const standing = await standingGrant(dependencies, session, asked, [input.grant]);
     if (standing) return { ...asked, granted: standing };
-    throw new CountersignError(
-      'approval_missing',
-      'The grant does not cover this call (any more). Call again to ask a person.',
-    );
+    throw new Refused('approval_missing', 'The grant does not cover this call (any more). Call again to ask a person.');
   }
   if (!input.approval) {
     throw new CountersignError('approval_missing', 'Policy asks for a person now. Call again to ask one.');
@@ -86,7 +86,7 @@ async function judged(
   return result;
 }
 
-/** The decision must be on exactly this call, of this run, with this content. */
+/** What was asked for must be exactly this call, of this run, with this content; and the decision on that. */
 function checkBinding(
   { session: id, callId, runId }: Caller,
   { facts }: KnownSession,
@@ -107,15 +107,13 @@ function checkBinding(
     expiresAt,
     bound: binding?.bound,
   });
-  const bound =
-    own === digest &&
-    decision.digest === own &&
-    decision.session === id &&
-    decision.callId === callId &&
-    decision.decision === 'approve';
-  if (!bound) {
+  if (own !== digest) {
     const message = 'What was approved is not what would run now. Nothing ran; call again to have it approved.';
     throw new CountersignError('digest_mismatch', message);
+  }
+  const on = decision.digest === own && decision.session === id && decision.callId === callId;
+  if (!on || decision.decision !== 'approve') {
+    throw new Refused('digest_mismatch', 'The decision is on something else than what waits. Nothing ran.');
   }
   if (!(Date.now() <= expiresAt + USE_WITHIN_MS)) {
     throw new CountersignError(
@@ -139,19 +137,20 @@ function checkDecisions(
   const counted: CountedDecision[] = [];
   for (const one of sealedDecisions(decision)) {
     const admitted = admitDecision(one, { digest, request }, approvals, Date.now());
-    if (!admitted.ok) throw new CountersignError('bad_signature', `${admitted.reason} Nothing ran.`);
+    if (!admitted.ok) throw new Refused('bad_signature', `${admitted.reason} Nothing ran.`);
     counted.push(admitted.counted);
   }
   const result = countDecisions(dependencies, session, tool, tier, counted);
-  if (result.state === 'approved') return;
-  const message =
-    result.state === 'denied'
-      ? 'One of the approvers denied this call.'
-      : `${result.have} of ${result.need} approvers agreed.`;
-  throw new CountersignError(
-    result.state === 'denied' ? 'approval_denied' : 'approval_missing',
-    `${message} Nothing ran.`,
-  );
+  switch (result.state) {
+    case 'denied':
+      throw new CountersignError('approval_denied', 'One of the approvers denied this call. Nothing ran.');
+    case 'more':
+      throw new Refused('approval_missing', `${result.have} of ${result.need} approvers agreed. Nothing ran.`);
+    case 'approved':
+      // The outcome repeats what the copy says.
+      if (!isSealedAs(decision) || (decision.verified && !result.verified))
+        throw new Refused('bad_signature', 'The record of the decision says more than the decision. Nothing ran.');
+  }
 }
 
 /** What a decision is checked against, from what this worker knows itself. */

@@ -21,10 +21,10 @@ import { type ErrorCode, callError, isCountersignError } from '../protocol/error
 import type { JsonObject } from '../protocol/json.ts';
 import type { Execution } from '../protocol/outcome.ts';
 import type { Tool } from '../tools/define-tool.ts';
-import { type Allowed, authorise } from './authorise.ts';
+import { type Allowed, Refused, authorise } from './authorise.ts';
 import { type Caller, caller } from './caller.ts';
 import type { Dependencies } from './dependencies.ts';
-import { toExecution } from './failure.ts';
+import { toCallError, toExecution } from './failure.ts';
 import { runTool } from './run-tool.ts';
 import type { KnownSession } from './session-reader.ts';
 
@@ -42,7 +42,7 @@ export async function executeTool(dependencies: Dependencies, input: ExecuteInpu
     return await perform(dependencies, from, session, allowed, beat.progress);
   } catch (error) {
     if (!isCountersignError(error)) throw error;
-    return toExecution(error);
+    return error instanceof Refused ? { status: 'refused', error: toCallError(error) } : toExecution(error);
   } finally {
     beat.stop();
   }

@@ -264,6 +264,8 @@ function tellActivity(story: Story, event: HistoryEvent): void {
   if (started) Object.assign(about.entry, { at: atOf(event), worker: started.identity ?? '' });
   if (ended) {
     const { status, error } = ended;
+    // Nothing ran, so it was no try: the next one has the same number.
+    if (status === 'held' || status === 'refused') story.tries -= 1;
     Object.assign(about.entry, {
       endedAt: atOf(event),
       durationMs: timeOf(event) - Date.parse(about.entry.at),

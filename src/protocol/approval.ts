@@ -66,6 +66,12 @@ export function sealDecisions(decisions: readonly Decision[], verified: boolean)
 export const sealedDecisions = ({ decisions, arguments: edited }: SealedDecision): Decision[] =>
   decisions.map((decision) => (edited ? { ...decision, arguments: edited } : decision));
 
+/** Whether the copy of the last decision that stands outside, which outcomes and models are told, says what the decision itself says. */
+export function isSealedAs({ approver, reason, decision, decisions }: SealedDecision): boolean {
+  const last = decisions.at(-1);
+  return last?.approver === approver && last.reason === reason && last.decision === decision;
+}
+
 /** One step of the escalation while nobody decides: the people of the channel are reminded, or those of a role are asked. */
 export interface LadderStep {
   /** Milliseconds since the request. */

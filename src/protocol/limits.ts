@@ -16,6 +16,8 @@ export const LIMITS = {
   sessionDepth: 3,
   /** Children of one session that have not ended. */
   sessionChildren: 100,
+  /** Decisions that do not hold, after which a call gives its request up: who can send so many can end it anyway. */
+  refusals: 20,
   /** How long a call is held while the service is halted. */
   heldMs: 24 * 60 * 60_000,
   /** Output for the model; past it the output is cut and kept whole as an artifact. */

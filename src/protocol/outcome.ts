@@ -171,6 +171,8 @@ export type Execution =
   | ({ status: 'completed' } & ToolResult)
   /** Nothing ran: the service is halted. */
   | { status: 'held'; error: CallError }
+  /** Nothing ran: the decision or the grant that should let the call run does not hold. Another one may. */
+  | { status: 'refused'; error: CallError }
   | { status: 'failed' | 'denied' | 'timed_out' | 'unknown'; error: CallError; artifacts?: Artifact[] };
 
 /** What `explain` answers: the verdict on a call that is not run. */

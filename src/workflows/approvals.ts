@@ -34,7 +34,9 @@ export function addRequest(approvals: Approvals, request: ApprovalRequest, now: 
     dropWhere(approvals.pending, ({ request: { expiresAt } }) => expiresAt < now);
     if (Object.keys(approvals.pending).length >= limit) return false;
   }
-  approvals.pending[key] = { request, collected: [] };
+  // A request that is asked again, because something that was no decision came to it, keeps what counts already.
+  const collected = approvals.pending[key]?.request.digest === request.digest ? approvals.pending[key].collected : [];
+  approvals.pending[key] = { request, collected };
   return true;
 }
 

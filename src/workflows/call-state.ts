@@ -10,7 +10,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ApprovalDetails, LadderStep, SealedDecision } from '../protocol/approval.ts';
+import type { ApprovalDetails, ApprovalRequest, LadderStep, SealedDecision } from '../protocol/approval.ts';
 import { approvalDetails } from '../protocol/approval.ts';
 import {
   type AmendAnswer,
@@ -27,6 +27,7 @@ import { LIMITS } from '../protocol/limits.ts';
 import { plainMarkdown } from '../protocol/markdown.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import type { ApprovalRecord, CallError, Outcome, OutcomeStatus, Prepared } from '../protocol/outcome.ts';
+import type { SessionNotice } from '../protocol/session.ts';
 import { escalateSignal, notifySignal, requestApprovalSignal, withdrawApprovalSignal } from './messages.ts';
 import { signalIfThere } from './external.ts';
 
@@ -37,6 +38,7 @@ export class CallState {
   arguments: JsonObject;
   attempt = 1;
   tries = 0;
+  /** The one that is acted on. */
   decision: SealedDecision | undefined;
   /** The grant by which policy's question was answered before anyone was asked. */
   granted: StandingGrant | undefined;
@@ -48,6 +50,9 @@ export class CallState {
   #seq = 0;
   #amended: JsonObject | undefined;
   #asked: ApprovalDetails | undefined;
+  /** Decisions that have come and were not looked at yet. */
+  #came: SealedDecision[] = [];
+  #askedAgain = false;
   #outcome: Outcome | undefined;
   #waited = false;
 
@@ -79,10 +84,22 @@ export class CallState {
     return { answer: 'accepted', message: `Attempt ${attempt + 1} of ${LIMITS.attempts} starts.` };
   }
 
-  /** Taken only by the request that waits, and once; whoever sends it is checked where the call executes. */
+  /**
+   * Anybody in the namespace can send one, and whether it holds is found out by activities: so a good one that comes while another
+   * is looked at is kept.
+   */
   decide(decision: SealedDecision): void {
-    if (this.#waiting?.for !== 'approval' || decision.digest !== this.#waiting.request.digest) return;
-    this.decision ??= decision;
+    if (decision.digest !== this.#asked?.request.digest || this.#came.length >= LIMITS.refusals) return;
+    this.#came.push(decision);
+  }
+
+  get hasDecision(): boolean {
+    return this.#came.length > 0;
+  }
+
+  takeDecision(): SealedDecision | undefined {
+    this.decision = this.#came.shift();
+    return this.decision;
   }
 
   /** Says whether something runs that has to be stopped. */
@@ -94,6 +111,11 @@ export class CallState {
   approvalDetails(): ApprovalDetails | null {
     if (this.#waiting?.for !== 'approval' || !this.#asked) return null;
     return this.#asked;
+  }
+
+  /** What was asked of people, decided or not. */
+  approvalRequest(): ApprovalRequest | undefined {
+    return this.#asked?.request;
   }
 
   // ── waiting ───────────────────────────────────────────────────────────────
@@ -125,12 +147,23 @@ export class CallState {
     const name = this.#name;
     if (!name) return false;
     const details = approvalDetails(name, this.tool, prepared);
-    const { request, route } = details;
+    const { request, route, requestedAt: since } = details;
     this.#asked = details;
     const { summary, markdown } = prepared.ask;
-    this.#wait({ for: 'approval', since: Date.now(), tool: this.tool, request, route, summary });
+    this.#wait({ for: 'approval', since, tool: this.tool, request, route, summary });
     this.note(markdown);
     return signalIfThere(this.#session(name), requestApprovalSignal, request);
+  }
+
+  /** A decision that does not hold leaves the request waiting. Its session is told, and holds the request again where it has settled it. */
+  async askAgain(prepared: Asked, why: CallError): Promise<void> {
+    this.decision = undefined;
+    this.#askedAgain = true;
+    await this.tellSession('bad_signature', `A decision was refused: ${why.message} The request still waits.`);
+    // The next one has come: it is the session's own, or as little worth.
+    if (this.hasDecision) return;
+    await this.requestApproval(prepared);
+    this.note(`**A decision was refused**: ${plainMarkdown(why.message)}\n\n${prepared.ask.markdown}`);
   }
 
   /** Brings the request up again with the people above. */
@@ -147,20 +180,20 @@ export class CallState {
     this.note('');
   }
 
-  /** Takes an undecided request back; does nothing where none waits. */
+  /** Takes an undecided request back, or one that was asked again and may wait above though it is decided; does nothing where none waits. */
   async withdraw(): Promise<void> {
-    if (!this.#name || !this.#asked || this.decision) return;
+    if (!this.#name || !this.#asked || (this.decision && !this.#askedAgain)) return;
     const { request } = this.#asked;
     const withdrawal = { session: request.session, callId: request.callId, runId: request.runId };
     await signalIfThere(this.#session(this.#name), withdrawApprovalSignal, withdrawal);
   }
 
-  async tellSession(text: string): Promise<void> {
+  async tellSession(kind: SessionNotice['kind'], text: string): Promise<void> {
     if (!this.#name) return;
     const { session, callId } = this.#name;
     await signalIfThere(this.#session(this.#name), notifySignal, {
       at: Date.now(),
-      kind: 'call_invalid',
+      kind,
       session,
       callId,
       text: text.slice(0, 500),

@@ -4,7 +4,7 @@
  *
  *   prepare ─ invalid ─▶ wait for a correction, at most twice
  *           ─ deny ────▶ denied
- *           ─ ask ─────▶ ask the session, wait for a decision ─▶ denied | expired | execute
+ *           ─ ask ─────▶ ask the session, wait for a decision that holds ─▶ denied | expired | execute
  *           ─ run ─────▶ execute (a quick read was already executed by preparation)
  *   execute ─ timed out ▶ timer, next try (by effect)
  */
@@ -23,7 +23,7 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { SealedDecision } from '../protocol/approval.ts';
+import { type LadderStep, type SealedDecision, isSealedAs } from '../protocol/approval.ts';
 import type { CallInput, ExecuteInput } from '../protocol/call.ts';
 import { type ErrorCode, callError } from '../protocol/errors.ts';
 import { isAmendment, isCallInput, isSealedDecision } from '../protocol/forms.ts';
@@ -39,6 +39,12 @@ const { prepareCall } = proxyLocalActivities<Activities>({
   summary: 'find the tool, check the arguments, judge',
   startToCloseTimeout: '10s',
   retry: { maximumAttempts: 1 },
+});
+
+const { checkDecision } = proxyLocalActivities<Activities>({
+  summary: 'whether the denial is its approver’s',
+  startToCloseTimeout: '10s',
+  retry: { maximumAttempts: 5 },
 });
 
 /** A lost worker is noticed after this; shorter turned server outages of a few seconds into false losses. */
@@ -99,7 +105,10 @@ async function story(call: CallState): Promise<Outcome> {
       case 'run':
         if (!prepared.result || prepared.result.status === 'held') {
           call.granted = prepared.grant;
-          return execute(call, prepared.plan, prepared.grant && { grant: prepared.grant.grant });
+          return fromExecution(
+            call,
+            await execute(call, prepared.plan, prepared.grant && { grant: prepared.grant.grant }),
+          );
         }
         call.tries = 1;
         return fromExecution(call, prepared.result);
@@ -138,7 +147,7 @@ async function corrected(
 
 async function giveUp(call: CallState, error: CallError): Promise<Outcome> {
   if (call.sessionClosed) return sessionClosed(call);
-  await call.tellSession(`${call.tool} given up after ${call.attempt} attempt(s): ${error.message}`);
+  await call.tellSession('call_invalid', `${call.tool} given up after ${call.attempt} attempt(s): ${error.message}`);
   return call.outcome('invalid', { error });
 }
 
@@ -153,33 +162,73 @@ async function decided(call: CallState, prepared: Extract<Prepared, { verdict: '
     const message = `${judgement.reason} The session to ask is closed.`;
     return call.outcome('denied', { error: callError('no_approver', message) });
   }
-  const answered = await answer(call, ask);
-  call.resume();
-  const decision = call.decision;
-  if (decision?.decision === 'approve') {
-    if (decision.grant) return execute(call, prepared.plan, { grant: decision.grant });
-    const { digest, requestedAt, expiresAt } = ask;
-    return execute(call, prepared.plan, { approval: { digest, requestedAt, expiresAt, decision } });
+  const steps = ask.ladder.filter(({ afterMs }) => ask.requestedAt + afterMs < ask.expiresAt);
+  for (let refusals = 1; ; refusals += 1) {
+    await answer(call, ask, steps);
+    call.resume();
+    const decision = call.takeDecision();
+    if (!decision) return undecided(call);
+    const acted = await actOn(call, prepared, decision);
+    if ('attempts' in acted) {
+      await call.withdraw();
+      return acted;
+    }
+    if (refusals === LIMITS.refusals) return call.outcome('denied', acted);
+    await call.askAgain(prepared, acted.error);
   }
-  if (decision) return call.outcome('denied', { error: refusal(decision) });
+}
+
+/** Until somebody decides, the session closes, or the request expires. Meanwhile the ladder's steps are taken, each once, at its time. */
+async function answer(call: CallState, { requestedAt, expiresAt }: Ask, steps: LadderStep[]): Promise<void> {
+  const over = (): boolean => call.hasDecision || call.sessionClosed;
+  for (let step = steps[0]; step; step = steps[0]) {
+    const wait = Math.max(1, requestedAt + step.afterMs - Date.now());
+    if (await condition(over, wait, { summary: step.kind === 'remind' ? 'remind' : `ask ${step.role ?? 'others'}` }))
+      return;
+    steps.shift();
+    await call.escalate(step);
+  }
+  await condition(over, Math.max(1, expiresAt - Date.now()), { summary: 'approval expires' });
+}
+
+async function undecided(call: CallState): Promise<Outcome> {
   await call.withdraw();
   if (call.sessionClosed) return sessionClosed(call);
-  if (answered) throw new Error('unreachable: an answer without a decision');
   const message = 'Nobody decided in time. Nothing ran. Ask a person before you try again.';
   return call.outcome('expired', { error: callError('approval_expired', message) });
 }
 
-/** False when nobody has decided by the expiry. Until then the ladder's steps are taken, each at its time. */
-async function answer(call: CallState, { requestedAt, expiresAt, ladder }: Ask): Promise<boolean> {
-  const over = (): boolean => call.decision !== undefined || call.sessionClosed;
-  const steps = ladder.filter(({ afterMs }) => requestedAt + afterMs < expiresAt);
-  for (const step of steps) {
-    const wait = Math.max(1, requestedAt + step.afterMs - Date.now());
-    if (await condition(over, wait, { summary: step.kind === 'remind' ? 'remind' : `ask ${step.role ?? 'others'}` }))
-      return true;
-    await call.escalate(step);
+/** The outcome; or why the decision does not hold, which activities find out, and the request then waits for another. */
+async function actOn(
+  call: CallState,
+  { ask, plan }: Extract<Prepared, { verdict: 'ask' }>,
+  decision: SealedDecision,
+): Promise<Outcome | { error: CallError }> {
+  if (decision.decision === 'deny') {
+    const error = decision.code ? undefined : await whyNoDenial(call, decision);
+    return error ? { error } : call.outcome('denied', { error: refusal(decision) });
   }
-  return condition(over, Math.max(1, expiresAt - Date.now()), { summary: 'approval expires' });
+  const { digest, requestedAt, expiresAt } = ask;
+  const leave = decision.grant ? { grant: decision.grant } : { approval: { digest, requestedAt, expiresAt, decision } };
+  const execution = await execute(call, plan, leave);
+  return execution.status === 'refused' ? { error: execution.error } : fromExecution(call, execution);
+}
+
+/** Why a denial in a person's name is none of theirs. Where that can't be found out it is taken for one: that is the safe side. */
+async function whyNoDenial(call: CallState, denial: SealedDecision): Promise<CallError | undefined> {
+  const request = call.approvalRequest();
+  const [decision] = denial.decisions.slice(-1);
+  if (!request || !decision || !isSealedAs(denial))
+    return callError('bad_signature', 'The record of the denial says something else than the denial.');
+  try {
+    const checked = await checkDecision({ request, decision });
+    return checked.ok || checked.answer.answer !== 'bad_signature'
+      ? undefined
+      : callError('bad_signature', checked.answer.message);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return undefined;
+  }
 }
 
 function refusal(decision: SealedDecision): CallError {
@@ -195,11 +244,11 @@ const sessionClosed = (call: CallState): Outcome =>
 type Leave = Pick<ExecuteInput, 'approval' | 'grant'>;
 
 /** Tries until one is more than a timeout, as far as the tool's effect and limits allow. */
-async function execute(call: CallState, plan: Plan, leave?: Leave): Promise<Outcome> {
+async function execute(call: CallState, plan: Plan, leave?: Leave): Promise<Ended> {
   for (;;) {
     const execution = await executeUnlessHeld(call, plan, leave);
     const again = execution.status === 'timed_out' && plan.effect !== 'once' && call.tries < plan.limits.maxTries;
-    if (!again) return fromExecution(call, execution);
+    if (!again) return execution;
     const wait = backoffBefore(call.tries + 1, plan.limits);
     call.note(`Try ${call.tries} timed out; the next starts in ${wait} ms.`);
     await sleep(wait, { summary: `backoff before try ${call.tries + 1}` });
@@ -212,8 +261,8 @@ async function executeUnlessHeld(call: CallState, plan: Plan, leave?: Leave): Pr
   for (let next = 2; ; next += 1) {
     call.tries += 1;
     const execution = await executeOnce(call, plan, leave);
+    if (execution.status === 'held' || execution.status === 'refused') call.tries -= 1;
     if (execution.status !== 'held') return execution;
-    call.tries -= 1;
     if (Date.now() - since > LIMITS.heldMs) return { status: 'denied', error: execution.error };
     call.note(`Held: ${plainMarkdown(execution.error.message)}`);
     await sleep(backoffBefore(next, HELD_BACKOFF), { summary: 'see whether the service has resumed' });
@@ -275,7 +324,7 @@ type Ended = Exclude<Execution, { status: 'held' }>;
 
 function fromExecution(call: CallState, execution: Ended): Outcome {
   const { status, ...rest } = execution;
-  return call.outcome(status, rest);
+  return call.outcome(status === 'refused' ? 'denied' : status, rest);
 }
 
 async function cancelled(call: CallState, error: unknown): Promise<Outcome> {

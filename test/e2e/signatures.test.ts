@@ -33,8 +33,9 @@ const eve = approver('eve', { roles: ['emergency'] });
 const gone = approver('gone');
 const mallory = approver('mallory');
 
-const approvals = (over: object = {}) =>
+const approvals = (over: object = {}, limits: object = {}) =>
   JSON.stringify({
+    limits,
     ask: ['group:core'],
     approvals: {
       signatures: 'required',
@@ -152,6 +153,33 @@ const template = (tool: string): ReturnType<typeof waiting> => {
   return known;
 };
 
+/** Why decisions on the call were refused, as its session was told. */
+const refusals = async (callId: string): Promise<string[]> =>
+  (await session.view()).notices
+    .filter((notice) => notice.kind === 'bad_signature' && notice.callId === callId)
+    .map(({ text }) => text);
+
+/** How the executions of a call ended, by its history. */
+async function executions(id: string): Promise<{ status: string; code: string }[]> {
+  const story = (await service.countersign.audit(id)).entries;
+  return story.flatMap((entry) =>
+    entry.what === 'executed' && entry.endedAt !== undefined
+      ? [{ status: entry.status, code: entry.error?.code ?? '' }]
+      : [],
+  );
+}
+
+/** Unsigned. */
+const anyGrant = (scope: string): Grant => ({
+  id: 'any',
+  tool: 'probe_elevated',
+  arguments: { log: { glob: '*' }, mark: { glob: '*' } },
+  scope: { session: scope },
+  expiresAt: Date.now() + 60_000,
+  by: 'ada',
+  at: Date.now(),
+});
+
 const sealed = async (decision: Decision, signer: Signer): Promise<SealedDecision> =>
   sealDecisions([await signDecision(decision, signer)], true);
 
@@ -203,8 +231,14 @@ test('a quorum of two keys, and an emergency override by one', async () => {
     });
     const alone = await waiting('alone');
     await signal(alone.call, await sealed(decisionOn(alone.open), ada.signer));
-    expect(await alone.call.outcome()).toMatchObject({ status: 'denied', error: { code: 'approval_missing' } });
+    await expect.poll(() => refusals('alone')).toEqual([expect.stringContaining('1 of 2 approvers agreed')]);
     expect([await ran('two'), await ran('override'), await ran('alone')]).toEqual([1, 1, 0]);
+    await service.countersign.approvals.approve(alone.call.id, { signer: ada.signer });
+    await signal(alone.call, sealDecisions([decisionOn(alone.open)], true));
+    await expect.poll(() => refusals('alone')).toHaveLength(2);
+    // What counted before a forgery counts after it.
+    await service.countersign.approvals.approve(alone.call.id, { signer: bob.signer });
+    expect(await alone.call.outcome()).toMatchObject({ status: 'completed', tries: 1 });
   } finally {
     service.configure(approvals());
   }
@@ -265,21 +299,21 @@ test('a replayed decision is answered, and does nothing', async () => {
 // ── decisions sent past the main session ────────────────────────────────────
 
 const past: [string, (open: OpenRequest) => Promise<SealedDecision>, string][] = [
-  ['unsigned', async (open) => sealDecisions([decisionOn(open)], true), 'bad_signature'],
-  ['nobody', async (open) => ({ ...decisionOn(open), verified: true, decisions: [] }), 'approval_missing'],
-  ['by-mallory', async (open) => sealed(decisionOn(open), { ...mallory.signer, name: 'ada' }), 'bad_signature'],
+  ['unsigned', async (open) => sealDecisions([decisionOn(open)], true), 'is not signed'],
+  ['nobody', async (open) => ({ ...decisionOn(open), verified: true, decisions: [] }), '0 of 1 approvers agreed'],
+  ['by-mallory', async (open) => sealed(decisionOn(open), { ...mallory.signer, name: 'ada' }), 'not that of "ada"'],
   [
     'of-another',
     async (open) => {
       const other = await signDecision(decisionOn((await template('probe_elevated')).open), ada.signer);
       return { ...decisionOn(open), verified: true, decisions: [other] };
     },
-    'bad_signature',
+    'something else than what waits',
   ],
   [
     'altered-args',
     async (open) => ({ ...(await sealed(decisionOn(open), ada.signer)), arguments: args('altered') }),
-    'bad_signature',
+    'not that of "ada"',
   ],
   [
     'edit-dropped',
@@ -287,34 +321,110 @@ const past: [string, (open: OpenRequest) => Promise<SealedDecision>, string][] =
       const { arguments: _, ...rest } = await sealed(decisionOn(open, { arguments: args('harmless') }), ada.signer);
       return rest;
     },
-    'bad_signature',
+    'not that of "ada"',
+  ],
+  ['expired-key', async (open) => sealed(decisionOn(open), gone.signer), 'was an approver until'],
+  [
+    'other-record',
+    async (open) => ({ ...(await sealed(decisionOn(open), ada.signer)), approver: 'bob' }),
+    'says more than the decision',
+  ],
+  ['denial-unsigned', async (open) => sealDecisions([decisionOn(open, { decision: 'deny' })], true), 'is not signed'],
+  [
+    'denial-by-mallory',
+    async (open) => sealed(decisionOn(open, { decision: 'deny' }), { ...mallory.signer, name: 'ada' }),
+    'not that of "ada"',
   ],
   [
-    'denial-turned',
-    async (open) => ({ ...(await sealed(decisionOn(open, { decision: 'deny' }), ada.signer)), decision: 'approve' }),
-    'approval_denied',
+    'denial-reworded',
+    async (open) => ({ ...(await sealed(decisionOn(open, { decision: 'deny' }), ada.signer)), reason: 'delete all' }),
+    'something else than the denial',
   ],
-  ['expired-key', async (open) => sealed(decisionOn(open), gone.signer), 'bad_signature'],
+  [
+    'grant-forged',
+    async (open) => ({ ...decisionOn(open), verified: true, decisions: [], grant: anyGrant('signatures') }),
+    'grant does not cover',
+  ],
 ];
-test.each(past)('sent to the call itself, %s: it ends as denied and nothing runs', async (callId, forge, code) => {
-  const { call, open } = await waiting(callId);
-  await signal(call, await forge(open));
-  expect(await call.outcome()).toMatchObject({ status: 'denied', error: { code } });
-  expect([await ran(callId), await ran('altered')]).toEqual([0, 0]);
+test.each(past)(
+  'sent to the call itself, %s: nothing runs, it is recorded, and the request still waits',
+  async (callId, forge, why) => {
+    const { call, open } = await waiting(callId);
+    await signal(call, await forge(open));
+    await expect.poll(() => refusals(callId)).toEqual([expect.stringContaining(why)]);
+    await expect.poll(async () => call.settled()).toMatchObject({ state: 'waiting', waiting: { for: 'approval' } });
+    expect([await ran(callId), await ran('altered')]).toEqual([0, 0]);
+    expect(await decide(await signDecision(decisionOn(open), bob.signer))).toMatchObject({ answer: 'accepted' });
+    expect(await call.outcome()).toMatchObject({
+      status: 'completed',
+      tries: 1,
+      approval: { approver: 'bob', verified: true },
+    });
+    expect([await ran(callId), await ran('altered')]).toEqual([1, 0]);
+  },
+);
+
+test('a decision that comes while a forged one is looked at is not lost', async () => {
+  const { call, open } = await waiting('crossing');
+  const good = await sealed(decisionOn(open), ada.signer);
+  const forged = sealDecisions([decisionOn(open)], true);
+  await signal(call, forged);
+  await signal(call, good);
+  expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: true } });
+  expect([await ran('crossing'), (await refusals('crossing')).length]).toEqual([1, 1]);
+});
+
+test('forged decisions without end: the call gives up, and never runs', async () => {
+  const { call, open } = await waiting('flooded');
+  const forged = sealDecisions([decisionOn(open)], true);
+  for (let sent = 0; sent < 20; sent += 1) await signal(call, forged).catch(() => undefined);
+  expect(await call.outcome()).toMatchObject({ status: 'denied', tries: 0, error: { code: 'bad_signature' } });
+  expect(await ran('flooded')).toBe(0);
+});
+
+test('a forged decision neither stops nor prolongs the time that a request has', async () => {
+  service.configure(approvals({ timeout: '3s' }));
+  const { call, open } = await waiting('expiring').finally(() => service.configure(approvals()));
+  await signal(call, sealDecisions([decisionOn(open)], true));
+  expect(await call.outcome()).toMatchObject({ status: 'expired', error: { code: 'approval_expired' } });
+  expect([(await refusals('expiring')).length, Date.now() - open.requestedAt < 6_000]).toEqual([1, true]);
+});
+
+test('a denial that an approver signed ends the call, also where somebody makes an approval of it', async () => {
+  const { call, open } = await waiting('denial-turned');
+  const denial = await sealed(decisionOn(open, { decision: 'deny' }), ada.signer);
+  await signal(call, { ...denial, decision: 'approve' });
+  expect(await call.outcome()).toMatchObject({ status: 'denied', error: { code: 'approval_denied' } });
+  expect(await ran('denial-turned')).toBe(0);
 });
 
 test('an approver who is removed between decision and execution counts no more', async () => {
   const { call, open } = await waiting('removed');
-  const decision = await sealed(decisionOn(open), ada.signer);
-  service.configure(approvals({ approvers: [bob.listed] }));
+  const blocker = await waiting('blocker');
   try {
-    expect(await decide(await signDecision(decisionOn(open), ada.signer))).toMatchObject({ answer: 'bad_signature' });
-    await signal(call, decision);
-    expect(await call.outcome()).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
+    service.configure(approvals({}, { running: 1 }));
+    await service.countersign.approvals.approve(blocker.call.id, {
+      signer: ada.signer,
+      arguments: { ...args('blocker'), ms: 2_000 },
+    });
+    await expect.poll(() => ran('blocker')).toBe(1);
+    // The session takes it and is done with it; the call waits for its turn.
+    expect(await decide(await signDecision(decisionOn(open), ada.signer))).toMatchObject({ answer: 'accepted' });
+    service.configure(approvals({ approvers: [bob.listed] }, { running: 1 }));
+    await expect
+      .poll(() => refusals('removed'), { timeout: 10_000 })
+      .toEqual([expect.stringContaining('lists no approver')]);
+    expect(await ran('removed')).toBe(0);
+    await expect
+      .poll(() => decide(decisionOn(open)), { timeout: 5_000 })
+      .toMatchObject({ answer: 'bad_signature', message: expect.stringContaining('still waits') });
+    expect(await service.countersign.approvals.approve(call.id, { signer: bob.signer })).toMatchObject({
+      answer: 'accepted',
+    });
+    expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'bob' } });
   } finally {
     service.configure(approvals());
   }
-  expect(await ran('removed')).toBe(0);
 });
 
 // ── workflows of a stranger ─────────────────────────────────────────────────
@@ -330,7 +440,9 @@ test('a call that is started by hand asks like any other', async () => {
     .toContain('by-hand');
   const open = await service.countersign.approvals.show('call/signatures/by-hand');
   await handle.signal('decision', sealDecisions([decisionOn(open)], true));
-  expect(await handle.result()).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
+  await expect.poll(() => refusals('by-hand')).toHaveLength(1);
+  await decide(await signDecision(decisionOn(open, { decision: 'deny' }), ada.signer));
+  expect(await handle.result()).toMatchObject({ status: 'denied', error: { code: 'approval_denied' } });
   expect(await ran('by-hand')).toBe(0);
 });
 
@@ -344,28 +456,19 @@ test('a main session of a stranger approves everything, in vain', async () => {
     agent: 'default',
     channel: 'inbox',
   };
-  const any = { log: { glob: '*' }, mark: { glob: '*' } };
-  const grant: Grant = {
-    id: 'any',
-    tool: 'probe_elevated',
-    arguments: any,
-    scope: { session: 'fake-main' },
-    expiresAt: Date.now() + 60_000,
-    by: 'ada',
-    at: Date.now(),
-  };
   await workflows().start('session', {
     workflowId: 'session/fake-main',
     taskQueue: 'forger',
     memo: { countersignSession: facts },
-    args: [grant],
+    args: [anyGrant('fake-main')],
   });
   const handle = await workflows().start('toolCall', {
     workflowId: 'call/fake-main/x',
     taskQueue: QUEUE,
     args: [{ tool: 'probe_elevated', arguments: args('fake-main') }],
   });
-  expect(await handle.result()).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
+  await expect.poll(() => executions(handle.workflowId)).toEqual([{ status: 'refused', code: 'bad_signature' }]);
+  await handle.terminate();
   expect(await ran('fake-main')).toBe(0);
 });
 
@@ -379,7 +482,7 @@ test('a workflow of a stranger under a call’s name has nothing run, however we
   for (const [callId, seal, code] of attempts) {
     const handle = await forger(callId);
     expect(await handle.execute(await forged(callId, handle.runId, 'probe_elevated', seal))).toMatchObject({
-      status: 'denied',
+      status: 'refused',
       error: { code },
     });
     expect(await handle.execute({ tool: 'probe_elevated', arguments: args(callId) })).toMatchObject({
@@ -399,12 +502,12 @@ test('a decision on an earlier run of the same id is none on this one', async ()
   expect(second.runId).not.toBe(first.runId);
   expect(await second.execute(input)).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
   const own = await forged('again', second.runId, 'probe_elevated', () => input.approval.decision);
-  expect(await second.execute(own)).toMatchObject({ status: 'denied', error: { code: 'digest_mismatch' } });
+  expect(await second.execute(own)).toMatchObject({ status: 'refused', error: { code: 'digest_mismatch' } });
   const moved = {
     ...own,
     approval: { ...own.approval, decision: { ...input.approval.decision, digest: own.approval.digest } },
   };
-  expect(await second.execute(moved)).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
+  expect(await second.execute(moved)).toMatchObject({ status: 'refused', error: { code: 'bad_signature' } });
   await second.terminate();
   expect(await ran('again')).toBe(0);
 });
@@ -551,7 +654,7 @@ test('a grant lets run what it covers only where its maker signed it, and until 
     expect([
       callId,
       await handle.execute({ tool: 'probe_elevated', arguments: args(callId), grant: forgedGrant }),
-    ]).toMatchObject([callId, { status: 'denied', error: { code: 'approval_missing' } }]);
+    ]).toMatchObject([callId, { status: 'refused', error: { code: 'approval_missing' } }]);
     await handle.terminate();
     expect(await ran(callId)).toBe(0);
   }
@@ -565,7 +668,7 @@ test('a grant lets run what it covers only where its maker signed it, and until 
   const revoked = await forger('granted-revoked');
   expect(
     await revoked.execute({ tool: 'probe_elevated', arguments: args('granted-revoked'), grant: good }),
-  ).toMatchObject({ status: 'denied' });
+  ).toMatchObject({ status: 'refused' });
   await revoked.terminate();
   expect(await ran('granted-revoked')).toBe(0);
 });
@@ -615,8 +718,13 @@ test('where signatures are optional an unsigned decision counts, unverified; one
     expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: false } });
     const past = await waiting('optional-forged');
     await signal(past.call, await sealed(decisionOn(past.open), mallory.signer));
-    expect(await past.call.outcome()).toMatchObject({ status: 'denied', error: { code: 'bad_signature' } });
+    await signal(past.call, sealDecisions([decisionOn(past.open)], true));
+    await expect
+      .poll(() => refusals('optional-forged'))
+      .toEqual([expect.stringContaining('lists no approver'), expect.stringContaining('says more than the decision')]);
     expect([await ran('optional'), await ran('optional-forged')]).toEqual([1, 0]);
+    await past.call.cancel();
+    await past.call.outcome();
   } finally {
     service.configure(approvals());
   }

@@ -8,7 +8,7 @@ import { admitDecision } from '../../approval/verify.ts';
 import { type HistoryEvent, localActivityOf, timeOf, valueOf } from '../../client/history.ts';
 import type { Config } from '../../config/index.ts';
 import type { ToolFacts } from '../../policy/index.ts';
-import { type SealedDecision, sealedDecisions, shortCode } from '../../protocol/approval.ts';
+import { type SealedDecision, isSealedAs, sealedDecisions, shortCode } from '../../protocol/approval.ts';
 import type { CallInput, ExecuteInput } from '../../protocol/call.ts';
 import type { CallName } from '../../protocol/ids.ts';
 import { CALL_MESSAGE } from '../../protocol/names.ts';
@@ -97,9 +97,8 @@ function checkDecision(reading: Reading, event: HistoryEvent): void {
   if (!asked) return say(reading, event, 'decision', false, `by ${sealed.approver}: on nothing that this call asked`);
   if (sealed.grant) return checkGrant(reading, event, asked.judgement, sealed.grant, sealed.digest);
   const all = sealedDecisions(sealed).map((decision) => checkOne(reading, event, asked, decision));
-  const last = sealed.decisions.at(-1);
-  // What the outcome says of the approver is this copy; the signature is on the other.
-  const same = last?.approver === sealed.approver && last.reason === sealed.reason && last.decision === sealed.decision;
+  // What the outcome says of the approver is the copy; the signature is on the other.
+  const same = isSealedAs(sealed);
   if (!same)
     say(reading, event, 'decision', false, `the record names ${sealed.approver} otherwise than the decision does`);
   if (same && sealed.decision === 'approve' && all.every(Boolean)) reading.approved.add(sealed.digest);
