@@ -1,15 +1,8 @@
 /** The emergency stop, from the client's side. */
 import { userInfo } from 'node:os';
-import { WithStartWorkflowOperation } from '@temporalio/client';
-import {
-  CONTROL_MEMO,
-  CONTROL_MESSAGE,
-  CONTROL_WORKFLOW_ID,
-  type ControlRequest,
-  type Halt,
-} from '../protocol/control.ts';
-import { WORKFLOW } from '../protocol/names.ts';
+import { CONTROL_MEMO, CONTROL_MESSAGE, CONTROL_WORKFLOW_ID, type Halt } from '../protocol/control.ts';
 import { type Transport, fromFailure, isGone, reach } from './transport.ts';
+import { updateControl } from './update-control.ts';
 
 export interface ControlOptions {
   reason: string;
@@ -47,21 +40,8 @@ export class Control {
 
   async #update(name: string, { reason, by = userInfo().username }: ControlOptions): Promise<Halt | null> {
     const { client, taskQueue } = this.#transport;
-    const startWorkflowOperation = new WithStartWorkflowOperation<(halted?: Halt | null) => Promise<never>>(
-      WORKFLOW.control,
-      {
-        workflowId: CONTROL_WORKFLOW_ID,
-        taskQueue,
-        args: [],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        staticSummary: 'emergency stop',
-      },
-    );
     try {
-      return await client.workflow.executeUpdateWithStart<never, Halt | null, [ControlRequest]>(name, {
-        startWorkflowOperation: startWorkflowOperation as never,
-        args: [{ by, reason }],
-      });
+      return await updateControl<Halt | null>(client, taskQueue, name, { by, reason });
     } catch (error) {
       throw fromFailure(error);
     }

@@ -1,6 +1,7 @@
 /** Reloads the configuration when its file changes. */
 import { existsSync, watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { CountersignError } from '../protocol/errors.ts';
 import type { KnownTool } from './names.ts';
 import { loadConfig, type LoadedConfig } from './load.ts';
 
@@ -32,6 +33,7 @@ export function watchConfig(
     }
     const before = last;
     try {
+      if (!existsSync(file)) throw new CountersignError('invalid_config', `${file}: the file is gone`);
       const loaded = await loadConfig(file, tools);
       if (stopped) return;
       last = loaded.hash;

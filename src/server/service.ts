@@ -10,6 +10,7 @@ import { CONFIG_FILE, type LoadedConfig, findConfig, watchConfig } from '../conf
 import { listTrustedRoots, sweepClaims } from '../context/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import type { Tool } from '../tools/index.ts';
+import { type ConfigRecorder, createConfigRecorder } from './config-recorder.ts';
 import { configuredConnection, type ConnectionSettings } from './connect.ts';
 import { configDir, stateDir } from './paths.ts';
 import { RETENTION_DAYS } from './setup.ts';
@@ -65,6 +66,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       log.warn({ err: error }, 'old claims were not swept'),
     );
     const work = worker.run();
+    settings.recordWith(createConfigRecorder(worker, log));
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> =>
       (stopped ??= stopAll({ worker, connection, work, server, stopSettings: settings.stop }));
@@ -90,27 +92,40 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
 interface Settings {
   current(): LoadedConfig;
+  /** Puts the configuration of now on record, and what becomes of it. */
+  recordWith(recorder: ConfigRecorder): void;
   stop(): void;
 }
 
 /** The configuration of now: a change of the file is taken up, a broken one is said loudly and not taken. */
 async function openSettings({ configFile, tools }: ServiceOptions, log: Logger): Promise<Settings> {
   let current = await findConfig(configFile, [process.cwd(), configDir()], tools);
+  let recorder: ConfigRecorder | undefined;
   const onChange = (loaded: LoadedConfig): void => {
     log.warn(
       { path: loaded.path, before: current.hash, now: loaded.hash },
       'configuration changed; later calls follow it',
     );
     current = loaded;
+    recorder?.loaded(loaded, 'reload');
   };
-  const onError = (error: Error): void =>
-    log.error(
-      { path: current.path, error: error.message },
-      'the changed configuration is broken; the old one stays in force',
-    );
+  const onError = ({ message }: Error): void => {
+    log.error({ path: current.path, error: message }, 'the configuration was not taken; the old rules stay in force');
+    recorder?.refused(message, current);
+  };
   // Without a file the defaults hold until one is made in the working folder.
-  const stop = watchConfig(current.path ?? CONFIG_FILE, onChange, onError, current.hash, tools);
-  return { current: () => current, stop };
+  const stopWatching = watchConfig(current.path ?? CONFIG_FILE, onChange, onError, current.hash, tools);
+  return {
+    current: () => current,
+    recordWith: (given) => {
+      recorder = given;
+      recorder.loaded(current, 'start');
+    },
+    stop: () => {
+      stopWatching();
+      recorder?.[Symbol.dispose]();
+    },
+  };
 }
 
 interface Server extends ConnectionSettings {

@@ -1,4 +1,7 @@
-/** The emergency stop's record: who halted and who resumed stands in its history, the present state in its memo. */
+/**
+ * What holds for a whole namespace: the emergency stop and the configuration. Who halted, who resumed and which worker took up which rules
+ * stands in its history; whether it is halted, in its memo.
+ */
 import {
   ApplicationFailure,
   allHandlersFinished,
@@ -9,12 +12,21 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import {
+  CONFIG_KNOWN,
+  type ConfigKnown,
+  NOTHING_KNOWN,
+  isConfigReport,
+  isKnown,
+  recordOf,
+} from '../protocol/config-change.ts';
 import { CONTROL_MEMO, type Halt, isControlRequest } from '../protocol/control.ts';
 import { plainMarkdown } from '../protocol/markdown.ts';
-import { haltUpdate, resumeUpdate } from './messages.ts';
+import { configChangedUpdate, haltUpdate, resumeUpdate } from './messages.ts';
 
-export async function control(halted: Halt | null = null): Promise<never> {
+export async function control(halted: Halt | null = null, config: ConfigKnown = NOTHING_KNOWN): Promise<never> {
   let now = halted;
+  let known = config;
   const set = (next: Halt | null): Halt | null => {
     now = next;
     upsertMemo({ [CONTROL_MEMO]: now });
@@ -35,8 +47,24 @@ export async function control(halted: Halt | null = null): Promise<never> {
   };
   setHandler(haltUpdate, ({ by, reason }) => set(now ?? { by, reason, at: Date.now() }), { validator });
   setHandler(resumeUpdate, () => set(null), { validator });
+  setHandler(
+    configChangedUpdate,
+    (report) => {
+      const next = recordOf(report, known, Date.now());
+      known = next.known;
+      return next.record;
+    },
+    {
+      // What is refused here leaves no trace: each change stands in history once, however many workers tell of it.
+      validator: (report: unknown) => {
+        if (!isConfigReport(report))
+          throw ApplicationFailure.nonRetryable('A worker says what it loaded or refused.', 'invalid_usage');
+        if (isKnown(report, known)) throw ApplicationFailure.nonRetryable('This is on record.', CONFIG_KNOWN);
+      },
+    },
+  );
   if (halted) set(halted);
   await condition(() => workflowInfo().continueAsNewSuggested);
   await condition(allHandlersFinished);
-  return continueAsNew<typeof control>(now);
+  return continueAsNew<typeof control>(now, known);
 }

@@ -10,6 +10,7 @@ import type {
   Withdrawal,
 } from '../protocol/approval.ts';
 import type { AmendAnswer, Amendment, Settled } from '../protocol/call.ts';
+import { CONFIG_CHANGED, type ConfigRecord, type ConfigReport } from '../protocol/config-change.ts';
 import { CONTROL_MESSAGE, type ControlRequest, type Halt } from '../protocol/control.ts';
 import type { Grant, GrantAnswer, Revocation } from '../protocol/grant.ts';
 import { CALL_MESSAGE, SESSION_MESSAGE } from '../protocol/names.ts';
@@ -48,3 +49,4 @@ export const pendingQuery = defineQuery<ApprovalRequest[]>(SESSION_MESSAGE.pendi
 
 export const haltUpdate = defineUpdate<Halt | null, [ControlRequest]>(CONTROL_MESSAGE.halt);
 export const resumeUpdate = defineUpdate<Halt | null, [ControlRequest]>(CONTROL_MESSAGE.resume);
+export const configChangedUpdate = defineUpdate<ConfigRecord, [ConfigReport]>(CONFIG_CHANGED);

@@ -25,6 +25,7 @@ import { withSpinner } from '../render/spinner.ts';
 import { table } from '../render/table.ts';
 import { withService } from '../service/with-service.ts';
 import { STATUS, type Status } from '../status.ts';
+import { logCommand } from './policy-log.ts';
 
 const TEST_EXAMPLES = `
 countersign policy test cases.jsonc
@@ -77,6 +78,7 @@ export function command(ended: Ended): Command {
     .option('--config <file>', 'the configuration to judge by')
     .option('--concurrency <n>', 'histories that are read at a time', concurrency, 8);
   group.addCommand(onAction(dryRun, ended, runDryRun));
+  group.addCommand(logCommand(ended));
   return group;
 }
 
