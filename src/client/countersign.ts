@@ -17,6 +17,7 @@ import type { CallAudit, SessionAudit } from './audit.ts';
 import { CallHandle } from './call.ts';
 import { Control } from './control.ts';
 import { Grants } from './grants.ts';
+import { patience } from './patience.ts';
 import { SessionHandle } from './session.ts';
 import type { BuiltInTools } from './tool-types.ts';
 import { type Transport, fromFailure, isGone, reach, unreachable } from './transport.ts';
@@ -36,7 +37,12 @@ export interface ConnectOptions {
   namespace?: string;
   /** The worker's, where it is not the default `countersign`. */
   taskQueue?: string;
+  /** How long a request is tried again while the server does not answer, in milliseconds; 20,000 unless given. Then it is `no_service`. */
+  patienceMs?: number;
 }
+
+/** A server that is restarted is back by then. */
+const PATIENCE_MS = 20_000;
 
 export interface OpenSessionOptions {
   /** 1 to 64 of `A-Z a-z 0-9 . _ -`; made up when missing. */
@@ -79,12 +85,14 @@ export class Countersign<Tools = BuiltInTools> {
       options.address === undefined
         ? connectionSettings()
         : { options: { address: options.address }, namespace: 'default' };
-    const connection = await connectTo(settings.options);
+    const { interceptors, end } = patience(options.patienceMs ?? PATIENCE_MS);
+    const connection = await connectTo({ ...settings.options, interceptors });
     const client = new Client({ connection, namespace: options.namespace ?? settings.namespace });
     const uiUrl = 'uiUrl' in settings && settings.uiUrl !== undefined ? { uiUrl: settings.uiUrl } : {};
-    return new Countersign({ client, taskQueue: options.taskQueue ?? TASK_QUEUE, eager: false, ...uiUrl }, () =>
-      connection.close(),
-    );
+    return new Countersign({ client, taskQueue: options.taskQueue ?? TASK_QUEUE, eager: false, ...uiUrl }, async () => {
+      await end();
+      await connection.close();
+    });
   }
 
   /** The Temporal client underneath, for what this library does not cover. */
@@ -197,7 +205,10 @@ export class Countersign<Tools = BuiltInTools> {
     return new Grants(this.#transport, main);
   }
 
-  /** Closes the connection that {@link connect} opened; a worker's own is left alone. Calls go on. */
+  /**
+   * Closes the connection that {@link connect} opened; a worker's own is left alone. Calls go on. Requests that are being tried again
+   * fail as `no_service`.
+   */
   close(): Promise<void> {
     return this.#close();
   }
