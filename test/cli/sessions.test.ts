@@ -151,16 +151,23 @@ describe('the whole service', () => {
     }
   });
 
-  it('ends with status 3 when its server dies, and says so', async () => {
+  it('ends with status 3 when its server dies, and says so; so does who waits for a call of it', async () => {
     const other = await startedService();
     try {
       const ended = new Promise<number | null>((resolve) => other.child.once('close', resolve));
       let stderr = '';
       other.child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      const asking = other.cli(['call', 'delete', '{"path":"/var/tmp/none"}', '--wait', '5m', '--json']);
+      await expect.poll(async () => (await other.cli(['pending', '--json'])).lines()).toHaveLength(1);
       const pid = Number((await readFile(join(other.home, 'state', 'temporal.pid'), 'utf8')).split('\n')[0]);
       process.kill(pid, 'SIGKILL');
+      const since = performance.now();
       expect(await ended).toBe(3);
       expect(stderr).toContain('server_stopped: The Temporal server ended by SIGKILL');
+      const asked = await asking;
+      expect(performance.now() - since).toBeLessThan(15_000);
+      expect([asked.status, asked.json()]).toMatchObject([3, { error: { code: 'no_service' } }]);
+      expect(asked.stderr).toContain('The Temporal server does not answer. It is asked again for a few seconds …\n');
     } finally {
       await other.remove();
     }

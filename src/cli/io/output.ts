@@ -9,10 +9,13 @@ type Format = Parameters<typeof styleText>[0];
 export const paint = (format: Format, text: string, stream: NodeJS.WriteStream = process.stdout): string =>
   styleText(format, text, { stream });
 
-/** A line for people on stdout. Parts that came from a model must have gone through src/approval/render/safe-text.ts. */
 /** Whether standard output shows colours. */
 export const hasColors = (): boolean => paint('bold', 'x') !== 'x';
 
+/** Takes away what stands in a terminal's line. */
+export const CLEAR_LINE = '\r\x1b[2K';
+
+/** A line for people on stdout. Parts that came from a model must have gone through src/approval/render/safe-text.ts. */
 export const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** One JSON value on one line of stdout. */

@@ -1,5 +1,5 @@
 /** One line on stderr that moves while something runs; nothing at all where stderr is no terminal. */
-import { note, onInterrupt, paint } from '../io/output.ts';
+import { CLEAR_LINE, note, onInterrupt, paint } from '../io/output.ts';
 import { cut } from './table.ts';
 import { safeLine } from '../../approval/render/safe-text.ts';
 import { span } from './time.ts';
@@ -8,7 +8,6 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 /** What is over by then needs no spinner. */
 const AFTER_MS = 250;
 const FRAME_MS = 100;
-const CLEAR = '\r\x1b[2K';
 
 export interface Spinner {
   /** Replaces what stands behind the title: the latest word of what runs. */
@@ -29,7 +28,7 @@ export function startSpinner(title: string, stream: NodeJS.WriteStream = process
       `${safeLine(title)}  ${span(Date.now() - since)}${word === '' ? '' : `  ${word}`}`,
       (stream.columns || 80) - 3,
     );
-    stream.write(`${CLEAR}${paint('cyan', frame ?? '', stream)} ${text}`);
+    stream.write(`${CLEAR_LINE}${paint('cyan', frame ?? '', stream)} ${text}`);
     drawn = true;
   };
   let frames: NodeJS.Timeout | undefined;
@@ -37,13 +36,13 @@ export function startSpinner(title: string, stream: NodeJS.WriteStream = process
   const stop = (): void => {
     clearTimeout(start);
     clearInterval(frames);
-    if (drawn) stream.write(CLEAR);
+    if (drawn) stream.write(CLEAR_LINE);
     drawn = false;
     forget();
   };
   const forget = onInterrupt(stop);
   const say = (text: string): void => void (word = safeLine(text));
-  return { say, note: (text) => note(`${drawn ? CLEAR : ''}${text}`), stop };
+  return { say, note: (text) => note(`${drawn ? CLEAR_LINE : ''}${text}`), stop };
 }
 
 /** Shows the title for as long as the work takes. */
