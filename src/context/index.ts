@@ -1,6 +1,7 @@
 /** What tools are given, how it is confined, and what is kept of it. */
 export { openArtifacts } from './state/artifacts.ts';
 export { claimTry, readClaim, recordExecution, sweepClaims, type Claim, type Claimed } from './state/claims.ts';
+export { isLifted, liftHalt, readHalt, recordHalt } from './state/halt-record.ts';
 export { isRevoked, revokeGrant } from './state/revoked-grants.ts';
 export { spendApproval, useApproval } from './state/used-approvals.ts';
 export { fitResult } from './output/output.ts';
@@ -12,6 +13,7 @@ export {
 } from './processes/sandbox-status.ts';
 export { canonicalPath, resolveSubjects } from './files/subjects.ts';
 export { bindCommand, type CommandBinding, type CommandSubject } from './processes/bind-command.ts';
+export { preparePipes } from './processes/pipes.ts';
 export { sealCommand, type SealedCommand } from './processes/seal.ts';
 export { protectionOf } from './files/protected.ts';
 export { missingHandles, openToolContext, type ShellBackend, type ToolContextOptions } from './tool-context.ts';

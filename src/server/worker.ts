@@ -7,7 +7,7 @@ import { watchHalt } from '../activities/halt-watch.ts';
 import { createSessionReader } from '../activities/session-reader.ts';
 import { createSlots } from '../activities/slots.ts';
 import type { Config } from '../config/index.ts';
-import { canonicalWorkspace } from '../context/index.ts';
+import { canonicalWorkspace, preparePipes } from '../context/index.ts';
 import { type Rules, preparePolicy, toolOverLimit } from '../policy/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
@@ -61,10 +61,12 @@ export const WORKER_SETTINGS = {
 export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
   const { connection, namespace, taskQueue = TASK_QUEUE, log } = options;
   const client = new Client({ connection, namespace });
-  const halt = await watchHalt(client);
+  const halt = await watchHalt({ client, settings: options.settings, stateDir: options.stateDir, log });
   const catalogue = createCatalogue(options.tools);
   checkTools(catalogue, options.settings().config);
   await preparePolicy();
+  // In the background: what the first command would wait for.
+  void preparePipes();
   const activities = createActivities({
     client,
     catalogue,

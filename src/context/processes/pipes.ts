@@ -1,15 +1,14 @@
 /**
  * Real pipes for a command's output. Node's own are sockets, on which `> /dev/stderr`, `tee /dev/stdout` and their like fail (ENXIO); scripts are full of them.
- * Node has no pipe(2), so a FIFO is made, opened at both ends and unlinked.
+ * Node has no pipe(2), so FIFOs are made, opened at both ends and unlinked; several at once and ahead, for making them takes a process.
  */
-import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { promisify } from 'node:util';
+import { forkServer } from './fork-server.ts';
 
 export interface OutputPipe {
   reader: Readable;
@@ -17,31 +16,74 @@ export interface OutputPipe {
   writeFd: number;
 }
 
-const execute = promisify(execFile);
+export interface OutputPipes {
+  stdout: OutputPipe;
+  stderr: OutputPipe;
+}
+
+type Ends = { readFd: number; writeFd: number };
+
+/** Pairs made at once. */
+const BATCH = 8;
+/** With fewer than this many left, more are made. */
+const FEW = 3;
+
+const ready: (readonly [Ends, Ends])[] = [];
+let filling: Promise<void> | undefined;
 
 /** Undefined where FIFOs cannot be made; Node's sockets do then. */
-export async function openPipes(): Promise<{ stdout: OutputPipe; stderr: OutputPipe } | undefined> {
-  let folder: string | undefined;
+export async function takePipes(): Promise<OutputPipes | undefined> {
   try {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-'));
-    const names = [join(folder, 'stdout'), join(folder, 'stderr')] as const;
-    await execute('mkfifo', ['-m', '600', ...names], { env: { PATH: '/usr/bin:/bin' } });
-    return { stdout: openPipe(names[0]), stderr: openPipe(names[1]) };
+    while (ready.length === 0) await (filling ??= fill());
+    const [stdout, stderr] = ready.pop() as readonly [Ends, Ends];
+    if (ready.length < FEW) (filling ??= fill()).catch(() => undefined);
+    return { stdout: asPipe(stdout), stderr: asPipe(stderr) };
   } catch {
     return undefined;
-  } finally {
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 }
 
+/** Made ahead, so that the first command does not wait for it. */
+export async function preparePipes(): Promise<void> {
+  if (ready.length === 0) await (filling ??= fill()).catch(() => undefined);
+}
+
+async function fill(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-'));
+  try {
+    const names = Array.from({ length: 2 * BATCH }, (_, i) => join(folder, String(i)));
+    await makeFifos(names);
+    for (let i = 0; i < names.length; i += 2)
+      ready.push([openEnds(names[i] as string), openEnds(names[i + 1] as string)]);
+  } finally {
+    filling = undefined;
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function makeFifos(names: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const args = ['-m', '600', ...names];
+    const program = { file: 'mkfifo', args, env: { PATH: '/usr/bin:/bin' }, cwd: '/' };
+    forkServer().start({ ...program, stdio: ['ignore', 'ignore', 'ignore'] }, (answer) => {
+      if ('error' in answer) reject(new Error(answer.error.message));
+      if ('exit' in answer) answer.exit[0] === 0 ? resolve() : reject(new Error('mkfifo failed'));
+    });
+  });
+}
+
 /** The reading end first: it doesn't wait for a writer, and the writer then finds a reader. */
-function openPipe(path: string): OutputPipe {
+function openEnds(path: string): Ends {
   const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const writeFd = openSync(path, constants.O_WRONLY);
-    return { reader: new Socket({ fd: readFd, readable: true, writable: false }), writeFd };
+    return { readFd, writeFd: openSync(path, constants.O_WRONLY) };
   } catch (error) {
     closeSync(readFd);
     throw error;
   }
 }
+
+const asPipe = ({ readFd, writeFd }: Ends): OutputPipe => ({
+  reader: new Socket({ fd: readFd, readable: true, writable: false }),
+  writeFd,
+});

@@ -8,7 +8,7 @@
 
 import { existsSync } from 'node:fs';
 import { CountersignError } from '../../protocol/errors.ts';
-import { withPlace } from '../files/beneath.ts';
+import { O_PATH, withPlace } from '../files/beneath.ts';
 import { sandboxEnvironment } from './environment.ts';
 import type { ProcessPlan } from './run-process.ts';
 import { Binds, type SandboxedCommand } from './sandbox-binds.ts';
@@ -63,7 +63,13 @@ export async function withSandbox<T>(
           // bubblewrap's own environment can be read from inside at /proc/1/environ, and its loader obeys it outside.
           env: {},
           cwd: '/',
-          extra: [`${args.join('\0')}\0`, 'report', PASSWD, GROUP, ...binds.fds],
+          extra: [
+            { data: `${args.join('\0')}\0` },
+            'report',
+            { data: PASSWD },
+            { data: GROUP },
+            ...binds.fds.map((fd) => ({ fd, flags: O_PATH })),
+          ],
         });
       } finally {
         await binds.release();

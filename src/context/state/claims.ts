@@ -48,7 +48,10 @@ export async function readClaim(
   };
 }
 
-/** Writes how the claimed try ended. Only the first outcome counts: a second is refused, for it would rewrite what happened. */
+/**
+ * Writes how the claimed try ended. Only the first outcome counts: a second is refused, for it would rewrite what happened.
+ * It outlives every process, but is not forced to the disk: after a power cut the claim alone says `unknown`, which is true, and Temporal has most outcomes anyway.
+ */
 export async function recordExecution(
   stateDir: string,
   claim: Omit<Claim, 'content'> & Partial<Claim>,
@@ -60,6 +63,7 @@ export async function recordExecution(
   const created = await createRecord(
     pathOf(stateDir, claim, 'outcome'),
     JSON.stringify({ runId: claim.runId, at: Date.now(), execution }),
+    false,
   );
   if (!created) throw new CountersignError('not_a_call', 'the outcome of this call is already recorded');
 }

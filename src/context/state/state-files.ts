@@ -1,4 +1,4 @@
-/** Small records in the state folder, each written whole and durably or not at all. Folders are 0700 and files 0600: they hold what sessions did. */
+/** Small records in the state folder, each written whole or not at all. Folders are 0700 and files 0600: they hold what sessions did. */
 import { createHash, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,9 +13,9 @@ export function recordPath(folder: string, names: readonly string[], extension: 
   return join(folder, name.slice(0, 2), `${name}.${extension}`);
 }
 
-/** Replaces the record at once. */
+/** Replaces the record at once; durable when it returns. */
 export async function writeRecord(path: string, content: string | Uint8Array): Promise<void> {
-  const temporary = await writeBeside(path, content);
+  const temporary = await writeBeside(path, content, true);
   try {
     await rename(temporary, path);
   } catch (error) {
@@ -25,12 +25,15 @@ export async function writeRecord(path: string, content: string | Uint8Array): P
   await syncFolder(dirname(path));
 }
 
+/** `false` where a power cut may take the record with it, or leave it empty: one that is missing then must do no harm. */
+type Durable = boolean;
+
 /**
  * Creates the record; false when there is one already. The content is complete before the name exists (a hard link, which is as
  * exclusive as O_EXCL), so that no crash leaves half a record. Where the file system has no hard links, O_EXCL alone.
  */
-export async function createRecord(path: string, content: string): Promise<boolean> {
-  const temporary = await writeBeside(path, content);
+export async function createRecord(path: string, content: string, durable: Durable = true): Promise<boolean> {
+  const temporary = await writeBeside(path, content, durable);
   try {
     await link(temporary, path);
   } catch (error) {
@@ -40,7 +43,7 @@ export async function createRecord(path: string, content: string): Promise<boole
   } finally {
     await unlink(temporary).catch(() => undefined);
   }
-  await syncFolder(dirname(path));
+  if (durable) await syncFolder(dirname(path));
   return true;
 }
 
@@ -81,13 +84,13 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function writeBeside(path: string, content: string | Uint8Array): Promise<string> {
+async function writeBeside(path: string, content: string | Uint8Array, durable: Durable): Promise<string> {
   await makeFolder(dirname(path));
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   const file = await open(temporary, 'wx', 0o600);
   try {
     await file.writeFile(content);
-    await file.sync();
+    if (durable) await file.sync();
   } finally {
     await file.close();
   }

@@ -1,0 +1,98 @@
+/** Starts one program, by the fork server where there is one, else from here. */
+import { spawn, type StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { type ForkAnswer, type StdioItem, forkServer, hasForkServer } from './fork-server.ts';
+import { takePipes } from './pipes.ts';
+
+export interface Program {
+  file: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  /** From descriptor 3 on. */
+  extra?: readonly StdioItem[];
+}
+
+/** Leads a process group of its own. */
+export interface Launched {
+  pid: number;
+  stdout: Readable;
+  stderr: Readable;
+  /** What the child has written to its `report` pipe so far. */
+  report(): string;
+  exit: Promise<[number | null, NodeJS.Signals | null]>;
+  /** Lets go of the pipes. */
+  close(): void;
+}
+
+/** Throws the error of a failed start. */
+export async function launch(program: Program): Promise<Launched> {
+  const pipes = hasForkServer() ? await takePipes() : undefined;
+  if (pipes === undefined) return launchHere(program);
+  const { stdout, stderr } = pipes;
+  const close = (): void => void (stdout.reader.destroy(), stderr.reader.destroy());
+  try {
+    const started = await launchThere(program, stdout.writeFd, stderr.writeFd);
+    return { ...started, stdout: stdout.reader, stderr: stderr.reader, close };
+  } catch (error) {
+    close();
+    throw error;
+  } finally {
+    closeSync(stdout.writeFd);
+    closeSync(stderr.writeFd);
+  }
+}
+
+async function launchThere(
+  { extra = [], ...program }: Program,
+  stdout: number,
+  stderr: number,
+): Promise<Pick<Launched, 'pid' | 'report' | 'exit'>> {
+  const started = Promise.withResolvers<number>();
+  const exit = Promise.withResolvers<[number | null, NodeJS.Signals | null]>();
+  let report = '';
+  const listener = (answer: ForkAnswer): void => {
+    if ('pid' in answer) started.resolve(answer.pid);
+    else if ('report' in answer) report += answer.report;
+    else if ('exit' in answer) exit.resolve(answer.exit);
+    else started.reject(Object.assign(new Error(answer.error.message), { code: answer.error.code }));
+    // With a fork server that is lost falls what it had started.
+    if ('error' in answer) exit.resolve([null, 'SIGKILL']);
+  };
+  const out = (fd: number): StdioItem => ({ fd, flags: constants.O_WRONLY });
+  forkServer().start({ ...program, stdio: ['ignore', out(stdout), out(stderr), ...extra] }, listener);
+  return { pid: await started.promise, report: () => report, exit: exit.promise };
+}
+
+/** Node's own pipes are sockets, which scripts notice (see pipes.ts). */
+async function launchHere({ file, args, env, cwd, extra = [] }: Program): Promise<Launched> {
+  const own = extra.map((item) => (typeof item === 'object' && 'fd' in item ? item.fd : 'pipe'));
+  const child = spawn(file, args, {
+    cwd,
+    env: { ...env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', ...own] as StdioOptions,
+    windowsHide: true,
+  });
+  let report = '';
+  extra.forEach((item, i) => {
+    const stream = child.stdio[i + 3];
+    if (stream == null) return;
+    stream.on('error', () => undefined);
+    if (item === 'report') (stream as Readable).on('data', (chunk: Buffer) => (report += chunk.toString()));
+    else if (typeof item === 'object' && 'data' in item) (stream as Writable).end(item.data);
+  });
+  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  exit.catch(() => undefined);
+  if (child.pid === undefined) await once(child, 'spawn');
+  return {
+    pid: child.pid as number,
+    stdout: child.stdout as Readable,
+    stderr: child.stderr as Readable,
+    report: () => report,
+    exit,
+    close: () => child.stdio.forEach((stream) => stream?.destroy()),
+  };
+}

@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { launch } from '../../../src/context/processes/launch.ts';
+import { contextOf, eventually, factsOf, scratch, text } from '../support.ts';
+
+const pids = (): number[] => readdirSync('/proc').map(Number).filter(Number.isInteger);
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+const parentOf = (pid: number): number => Number(/^PPid:\s*([0-9]+)/m.exec(read(`/proc/${pid}/status`))?.[1]);
+const commandOf = (pid: number): string[] => read(`/proc/${pid}/cmdline`).split('\0');
+const forkServersOf = (parent: number): number[] =>
+  pids().filter((pid) => parentOf(pid) === parent && commandOf(pid).some((word) => word.includes('fork-server-main')));
+const running = (word: string): number[] => pids().filter((pid) => commandOf(pid).includes(word));
+
+let next = 70_000 + (process.pid % 9_000);
+const uniqueSleep = (): string => `${(next += 1)}.${process.pid}`;
+
+describe('the process that starts commands', () => {
+  it('starts all of them, one for a worker', async () => {
+    const { shell } = await contextOf(scratch());
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => shell?.run({ command: `echo ${i}; echo e${i} >&2`, timeoutMs: 10_000 })),
+    );
+    expect(results.map((result) => text(result?.stdout ?? new Uint8Array()))).toEqual(results.map((_, i) => `${i}\n`));
+    expect(results.map((result) => text(result?.stderr ?? new Uint8Array()))).toEqual(results.map((_, i) => `e${i}\n`));
+    expect(forkServersOf(process.pid)).toHaveLength(1);
+  });
+
+  it('is small, knows nothing of the environment, and holds no descriptor of its commands', async () => {
+    const { shell } = await contextOf(scratch());
+    await shell?.run({ command: 'true', timeoutMs: 10_000 });
+    const [pid = 0] = forkServersOf(process.pid);
+    expect(read(`/proc/${pid}/environ`)).not.toContain('PATH=');
+    const open = (): string[] =>
+      readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+        try {
+          return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
+        } catch {
+          return [];
+        }
+      });
+    expect(await eventually(() => open().every((target) => !target.includes('countersign-')))).toBe(true);
+  });
+
+  it('lost with its commands, they are told as ended by a signal, and the next has a new one', async () => {
+    const { shell } = await contextOf(scratch());
+    const needle = uniqueSleep();
+    const result = shell?.run({ command: `echo begun; sleep ${needle}`, timeoutMs: 30_000 });
+    expect(await eventually(() => running(needle).length > 0)).toBe(true);
+    const [before = 0] = forkServersOf(process.pid);
+    process.kill(before, 'SIGKILL');
+    expect(await result).toMatchObject({ exitCode: null, signal: 'SIGKILL', timedOut: false });
+    expect(await eventually(() => running(needle).length === 0)).toBe(true);
+    expect(text((await shell?.run({ command: 'echo again', timeoutMs: 10_000 }))?.stdout ?? new Uint8Array())).toBe(
+      'again\n',
+    );
+    expect(forkServersOf(process.pid)).not.toContain(before);
+  });
+
+  it('says why a program could not be started', async () => {
+    const program = { file: '/no/such/program', args: [], env: {}, cwd: '/' };
+    await expect(launch(program)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it.each(['sandbox', 'host'] as const)('ends with its worker, and its commands with it (%s)', async (backend) => {
+    const folders = scratch();
+    const needle = uniqueSleep();
+    const context = { ancestors: [], callId: 'c', stateDir: folders.stateDir, backend, allowElevated: false };
+    const options = JSON.stringify({ ...context, facts: factsOf(folders), protectedPaths: [] });
+    const worker = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `const { openToolContext } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/context/tool-context.ts'))});
+         const context = await openToolContext({ ...${options}, signal: new AbortController().signal });
+         await context.shell.run({ command: 'sleep ${needle}; true', timeoutMs: 60000 });`,
+      ],
+      { stdio: 'inherit' },
+    );
+    expect(await eventually(() => running(needle).length > 0)).toBe(true);
+    const servers = forkServersOf(worker.pid ?? 0);
+    expect(servers).toHaveLength(1);
+    worker.kill('SIGKILL');
+    expect(await eventually(() => running(needle).length === 0)).toBe(true);
+    expect(await eventually(() => commandOf(servers[0] ?? 0).every((word) => !word.includes('fork-server')))).toBe(
+      true,
+    );
+  });
+
+  it('does not keep a process up that has nothing more to do', async () => {
+    const folders = scratch();
+    const child = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `const { launch } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/context/processes/launch.ts'))});
+         const started = await launch({ file: '/bin/true', args: [], env: {}, cwd: '/' });
+         await started.exit; started.close();`,
+      ],
+      { stdio: 'inherit', cwd: folders.base },
+    );
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    expect(code).toBe(0);
+  });
+});
