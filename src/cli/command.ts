@@ -8,12 +8,14 @@ export interface Common {
 }
 
 /** A command with `--json` and, below its help, examples. */
-export function defineCommand(name: string, description: string, examples: string): Command {
-  return new Command(name)
+export const defineCommand = (name: string, description: string, examples: string): Command =>
+  defineGroup(name, description, examples).option('--json', 'print JSON, and nothing else, on stdout');
+
+/** A command that only has commands below it. */
+export const defineGroup = (name: string, description: string, examples: string): Command =>
+  new Command(name)
     .description(description)
-    .option('--json', 'print JSON, and nothing else, on stdout')
-    .addHelpText('after', `\nExamples:\n${examples.replace(/^\n|\n$/g, '').replace(/^/gm, '  ')}`);
-}
+    .addHelpText('after', `\nExamples:\n${examples.replace(/^\n|\n$/g, '').replace(/^(?=.)/gm, '  ')}`);
 
 /**
  * Lets `action` answer with the exit status; nothing means that all went well. Its parameters are the command's operands and

@@ -1,10 +1,13 @@
 /** The list of commands. Only the one that is called is loaded; the others are known by name and summary, for help and suggestions. */
-import { Command } from 'commander';
+import { Command, Help, type Option } from 'commander';
 import { version } from './version.ts';
 import type { Status } from './status.ts';
 
 /** Hears with which status the command ended. */
 export type Ended = (status: Status) => void;
+
+/** Hears in which command the command line is wrong, by its full name: `countersign session open`. */
+export type Failed = (command: string) => void;
 
 interface CommandModule {
   command(ended: Ended): Command;
@@ -48,7 +51,7 @@ const COMMANDS: Record<string, Entry> = {
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 
 /** Throws CommanderError, never ends the process. */
-export async function createProgram(argv: readonly string[], ended: Ended): Promise<Command> {
+export async function createProgram(argv: readonly string[], ended: Ended, failed: Failed): Promise<Command> {
   const program = new Command('countersign')
     .description(
       'Durable tool calls for AI agents: checked, decided by policy, countersigned by a person where dangerous, kept for audit.',
@@ -62,7 +65,7 @@ export async function createProgram(argv: readonly string[], ended: Ended): Prom
     if (name === wanted) program.addCommand((await load()).command(ended));
     else program.addCommand(new Command(name).summary(summary).description(summary));
   }
-  quiet(program);
+  prepare(program, program.name(), failed);
   return program;
 }
 
@@ -72,11 +75,21 @@ function wantedCommand(argv: readonly string[]): string | undefined {
   return words[0] === 'help' ? words[1] : words[0];
 }
 
-/** Errors are thrown and said once, in our own form. */
-function quiet(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: () => undefined });
-  for (const child of command.commands) quiet(child);
+/** Errors are thrown and said once, in our own form; help says which options are needed. */
+function prepare(command: Command, path: string, failed: Failed): void {
+  command
+    .exitOverride((error) => {
+      failed(path);
+      throw error;
+    })
+    .configureOutput({ outputError: () => undefined })
+    .configureHelp({ optionDescription });
+  for (const child of command.commands) prepare(child, `${path} ${child.name()}`, failed);
 }
+
+const { optionDescription: described } = new Help();
+const optionDescription = (option: Option): string =>
+  `${described(option)}${option.mandatory && option.defaultValue === undefined ? ' (required)' : ''}`;
 
 const EXAMPLES = `
 Examples:

@@ -10,12 +10,17 @@ export async function run(argv: string[]): Promise<Status> {
   watchStreams();
   const json = asksForJson(argv);
   let status: Status = STATUS.done;
+  let at = 'countersign';
   try {
-    const program = await createProgram(argv, (ended) => (status = ended));
+    const program = await createProgram(
+      argv,
+      (ended) => (status = ended),
+      (command) => (at = command),
+    );
     await program.parseAsync(argv, { from: 'user' });
     return status;
   } catch (error) {
-    if (error instanceof CommanderError) return usage(error, json);
+    if (error instanceof CommanderError) return usage(error, at, json);
     if (process.env['COUNTERSIGN_DEBUG']) note(inspect(error));
     const report = reportOf(error);
     printError(report, json);
@@ -30,11 +35,11 @@ export const asksForJson = (argv: readonly string[]): boolean => {
 };
 
 /** Help and version were asked for, or the command line is wrong. */
-function usage(error: CommanderError, json: boolean): Status {
+function usage(error: CommanderError, at: string, json: boolean): Status {
   if (error.exitCode === 0) return STATUS.done;
   // Called without a command, commander has printed the help already.
   if (error.code === 'commander.help') return STATUS.usage;
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-  printError(reportOf(new CountersignError('invalid_usage', `${message} (see countersign --help)`)), json);
+  printError(reportOf(new CountersignError('invalid_usage', `${message} (see ${at} --help)`)), json);
   return STATUS.usage;
 }

@@ -41,11 +41,28 @@ describe('help', () => {
     for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
   });
 
-  it.each(['call', 'session', 'workspace', 'explain'])('of %s has examples', async (name) => {
-    const group = name === 'session' ? ['session', 'open'] : name === 'workspace' ? ['workspace', 'add'] : [name];
-    const { status, stdout } = await place.cli([...group, '--help']);
+  it.each([
+    ...['call', 'explain', 'pending', 'session', 'workspace', 'grant', 'policy', 'approver'].map((name) => [name]),
+    ['session', 'open'],
+    ['workspace', 'add'],
+    ['policy', 'test'],
+  ])('of %s %s has examples', async (...words: string[]) => {
+    const { status, stdout } = await place.cli([...words, '--help']);
     expect(status).toBe(0);
-    expect(stdout).toContain(`Examples:\n  countersign ${name}`);
+    expect(stdout).toContain(`Usage: countersign ${words.join(' ')} `);
+    expect(stdout).toContain(`\nExamples:\n  countersign ${words[0]} `);
+  });
+
+  it.each([
+    [['grant', 'add'], '--for <duration>'],
+    [['policy', 'dry-run'], '--since <duration>'],
+    [['deny'], '--reason <text>'],
+  ])('of %j says that %s is required, and of no other option', async (words, option) => {
+    const { stdout } = await place.cli([...words, '--help']);
+    const options = stdout.slice(stdout.indexOf('Options:'), stdout.indexOf('Examples:')).split(/\n  (?=-)/);
+    expect(options.filter((text) => text.replaceAll(/\s+/g, ' ').includes('(required)'))).toEqual([
+      expect.stringContaining(option) as string,
+    ]);
   });
 });
 
@@ -77,6 +94,16 @@ describe('wrong usage is status 2, one line, and nothing on stdout', () => {
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^countersign: [a-z_]+: .*\n$/);
     expect(stderr).toContain(words);
+  });
+
+  it.each([
+    [['pendng'], 'countersign --help'],
+    [['pending', '--al'], 'countersign pending --help'],
+    [['session', 'opne'], 'countersign session --help'],
+    [['session', 'open', '--kind', 'chief'], 'countersign session open --help'],
+    [['grant', 'add', 'shell'], 'countersign grant add --help'],
+  ])('%j points to %s', async (args, help) => {
+    expect((await place.cli(args)).stderr).toMatch(new RegExp(`\\(see ${help}\\)\\n$`));
   });
 
   it('with --json it is an object on stdout', async () => {

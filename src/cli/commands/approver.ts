@@ -1,9 +1,9 @@
 /** `countersign approver`: keys that decisions are signed with. */
 import { userInfo } from 'node:os';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { safeLine } from '../../approval/render/safe-text.ts';
 import { CountersignError } from '../../protocol/errors.ts';
-import { type Common, defineCommand, onAction } from '../command.ts';
+import { type Common, defineCommand, defineGroup, onAction } from '../command.ts';
 import { note, paint, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 
@@ -21,7 +21,7 @@ The public line goes into "approvals": {"approvers": [...]} of the service's con
 there is a key, approve and deny sign with it.`;
 
 export function command(ended: Ended): Command {
-  const group = new Command('approver').description('Keys that decisions are signed with.');
+  const group = defineGroup('approver', 'Keys that decisions are signed with.', EXAMPLES);
   const init = defineCommand('init', 'Makes a key and prints the public line for the configuration.', EXAMPLES)
     .option('--name <name>', 'the approver’s name (default: your name on this machine)')
     .option('--passphrase', 'keep the key under a passphrase, asked on the terminal');

@@ -1,10 +1,10 @@
 /** `countersign grant`: "always allow", as an act of its own, with an end. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { safeLine } from '../../approval/render/safe-text.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { Grant, GrantPattern } from '../../protocol/grant.ts';
 import { type Signing, deciderOf, signing } from '../calls/decider.ts';
-import { type Common, defineCommand, onAction } from '../command.ts';
+import { type Common, defineCommand, defineGroup, onAction } from '../command.ts';
 import { parseArguments } from '../io/input.ts';
 import { duration } from '../io/options.ts';
 import { note, print, printJson } from '../io/output.ts';
@@ -19,7 +19,7 @@ interface Place extends Common {
 
 interface Adding extends Place, Signing {
   for: number;
-  glob: Record<string, string>;
+  glob?: Record<string, string>;
   agent?: string;
   id?: string;
 }
@@ -34,7 +34,7 @@ A grant covers calls of one tool whose arguments are those given (exactly, or by
 it, or of one agent below it. It always has an end, 30 days away at most. Deny rules still win.`;
 
 export function command(ended: Ended): Command {
-  const group = new Command('grant').description('Remembered approvals: made on purpose, exact, ending, revocable.');
+  const group = defineGroup('grant', 'Remembered approvals: made on purpose, exact, ending, revocable.', EXAMPLES);
   const one = (name: string, description: string): Command =>
     defineCommand(name, description, EXAMPLES).option(
       '--session <id>',
@@ -43,12 +43,7 @@ export function command(ended: Ended): Command {
   const adding = one('add', 'Lets calls like these run without asking.')
     .argument('<tool>', 'the tool')
     .argument('[arguments]', 'exact values by argument, as JSON', '{}')
-    .option(
-      '--glob <name=pattern>',
-      'an argument by pattern: * any text, ? one character; may be repeated',
-      collect,
-      {},
-    )
+    .option('--glob <name=pattern>', 'an argument by pattern: * any text, ? one character; may be repeated', collect)
     .option('--agent <name>', 'for all sessions of this agent below the main session')
     .option('--id <id>', 'a name for it')
     .requiredOption('--for <duration>', 'how long it holds, 30d at most', duration);
@@ -60,7 +55,7 @@ export function command(ended: Ended): Command {
   return group;
 }
 
-function collect(text: string, before: Record<string, string>): Record<string, string> {
+function collect(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new CountersignError('invalid_usage', `--glob takes NAME=PATTERN, as in --glob 'path=docs/*'`);
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
@@ -69,7 +64,7 @@ function collect(text: string, before: Record<string, string>): Record<string, s
 async function add(
   tool: string,
   exact: string,
-  { session, agent, id, glob, json, for: forMs, ...who }: Adding,
+  { session, agent, id, glob = {}, json, for: forMs, ...who }: Adding,
 ): Promise<void> {
   const values = Object.entries(parseArguments(exact, 'the arguments'));
   const patterns: Record<string, GrantPattern> = Object.fromEntries([

@@ -1,6 +1,6 @@
 /** `countersign policy`: what rules would say, before they are the rules. */
 import { readFile } from 'node:fs/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { parseCases } from '../../config/index.ts';
 import {
   type CaseAnswer,
@@ -13,7 +13,7 @@ import { CountersignError } from '../../protocol/errors.ts';
 import type { CallError } from '../../protocol/outcome.ts';
 import { parseCallWorkflowId } from '../../protocol/ids.ts';
 import { safeLine } from '../../approval/render/safe-text.ts';
-import { type Common, defineCommand, onAction } from '../command.ts';
+import { type Common, defineCommand, defineGroup, onAction } from '../command.ts';
 import { forEachAtMost } from '../io/json-lines.ts';
 import { concurrency, duration } from '../io/options.ts';
 import { note, paint, print, printJson } from '../io/output.ts';
@@ -26,6 +26,13 @@ import { table } from '../render/table.ts';
 import { withService } from '../service/with-service.ts';
 import { STATUS, type Status } from '../status.ts';
 import { logCommand } from './policy-log.ts';
+
+const EXAMPLES = `
+countersign policy test cases.jsonc
+countersign policy dry-run --since 7d --config strict.jsonc
+countersign policy log
+
+What a single call would meet: countersign explain TOOL ARGS_JSON`;
 
 const TEST_EXAMPLES = `
 countersign policy test cases.jsonc
@@ -57,9 +64,7 @@ interface DryRunOptions extends Common {
 }
 
 export function command(ended: Ended): Command {
-  const group = new Command('policy').description(
-    'Tests rules: by cases of your own, or on the calls of the last days.',
-  );
+  const group = defineGroup('policy', 'Tests rules: by cases of your own, or on the calls of the last days.', EXAMPLES);
   const test = defineCommand(
     'test',
     'Runs cases (a call and the verdict expected of it) against the rules.',

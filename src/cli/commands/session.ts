@@ -1,11 +1,11 @@
 /** `countersign session`: opens, lists, shows and closes sessions. */
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { SessionClosed, SessionFacts, SessionState, SessionView } from '../../client/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { sessionWorkflowId } from '../../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../../protocol/names.ts';
 import { SESSION_KINDS, type SessionKind } from '../../protocol/session.ts';
-import { type Common, defineCommand, onAction } from '../command.ts';
+import { type Common, defineCommand, defineGroup, onAction } from '../command.ts';
 import { realFolder } from '../sessions/main-session.ts';
 import { note, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
@@ -32,7 +32,7 @@ interface OpenOptions extends Common {
 }
 
 export function command(ended: Ended): Command {
-  const group = new Command('session').description('Opens, lists, shows and closes sessions.');
+  const group = defineGroup('session', 'Opens, lists, shows and closes sessions.', EXAMPLES);
   const one = (name: string, description: string): Command => defineCommand(name, description, EXAMPLES);
   const opened = one('open', 'Opens a session, or finds the open one of that id.')
     .addOption(

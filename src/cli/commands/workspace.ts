@@ -1,7 +1,7 @@
 /** `countersign workspace`: folders that sessions may work in, besides the one where the service was started. */
 import { join } from 'node:path';
-import { Command } from 'commander';
-import { type Common, defineCommand, onAction } from '../command.ts';
+import type { Command } from 'commander';
+import { type Common, defineCommand, defineGroup, onAction } from '../command.ts';
 import { note, print, printJson } from '../io/output.ts';
 import { safeLine } from '../../approval/render/safe-text.ts';
 import type { Ended } from '../program.ts';
@@ -13,8 +13,10 @@ countersign workspace list
 A folder is trusted with all below it. / and a home folder as a whole are never.`;
 
 export function command(ended: Ended): Command {
-  const group = new Command('workspace').description(
+  const group = defineGroup(
+    'workspace',
     'Folders that sessions may work in, besides the one where the service was started.',
+    EXAMPLES,
   );
   const one = (name: string, description: string): Command => defineCommand(name, description, EXAMPLES);
   group.addCommand(
