@@ -24,7 +24,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { type LadderStep, type SealedDecision, isSealedAs } from '../protocol/approval.ts';
-import type { CallInput, ExecuteInput } from '../protocol/call.ts';
+import type { CallInput, ExecuteInput, PrepareInput } from '../protocol/call.ts';
 import { type ErrorCode, callError } from '../protocol/errors.ts';
 import { isAmendment, isCallInput, isSealedDecision } from '../protocol/forms.ts';
 import { plainMarkdown } from '../protocol/markdown.ts';
@@ -59,7 +59,8 @@ export async function toolCall(input: CallInput): Promise<Outcome> {
   if (!isCallInput(input))
     return { status: 'invalid', error: callError('invalid_arguments', NO_CALL), attempts: 1, tries: 0 };
   const call = new CallState(input);
-  const scope = new CancellationScope();
+  // The workflow's own scope: another would be five promises, and promises are what workflow code costs (docs/performance.md).
+  const scope = CancellationScope.current();
   setHandler(settleUpdate, (seen) => call.settle(seen));
   setHandler(amendUpdate, (amendment) => call.amend(amendment), {
     validator: (amendment) => {
@@ -73,24 +74,26 @@ export async function toolCall(input: CallInput): Promise<Outcome> {
   setHandler(sessionClosingSignal, () => {
     if (call.closeSession() === 'running') scope.cancel();
   });
-  const outcome = await ended(call, scope);
+  let outcome: Outcome;
+  try {
+    outcome = await story(call);
+  } catch (error) {
+    outcome = await cancelled(call, error);
+  }
   call.end(outcome);
-  // Those who ask are answered first, also about a cancelled call. A scope is five promises, so only where somebody asks.
+  // Those who ask are answered first, also about a cancelled call.
   if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   return outcome;
 }
 
-async function ended(call: CallState, scope: CancellationScope): Promise<Outcome> {
-  try {
-    return await scope.run(() => story(call));
-  } catch (error) {
-    return cancelled(call, error);
-  }
-}
-
 async function story(call: CallState): Promise<Outcome> {
   for (;;) {
-    const prepared = await prepare(call);
+    let prepared: Prepared | Unprepared;
+    try {
+      prepared = await prepareCall(attemptOf(call));
+    } catch (error) {
+      prepared = await prepareAgain(call, error);
+    }
     switch (prepared.verdict) {
       case 'invalid':
         if (call.attempt === LIMITS.attempts || prepared.correctionMs === 0) return giveUp(call, prepared.error);
@@ -116,20 +119,25 @@ async function story(call: CallState): Promise<Outcome> {
   }
 }
 
+const attemptOf = ({ tool, arguments: args, attempt }: CallState): PrepareInput => ({ tool, arguments: args, attempt });
+
+type Unprepared = { verdict: 'failed'; error: CallError };
+
 /** Preparation reads and judges; when it cannot (the server is away, say) it is repeated, for it changes nothing. */
-async function prepare(call: CallState): Promise<Prepared | { verdict: 'failed'; error: CallError }> {
-  for (let next = 2; ; next += 1) {
+async function prepareAgain(call: CallState, failure: unknown): Promise<Prepared | Unprepared> {
+  let last = failure;
+  for (let next = 2; next <= PREPARE_BACKOFF.maxTries; next += 1) {
+    if (isCancellation(last)) throw last;
+    await sleep(backoffBefore(next, PREPARE_BACKOFF), { summary: `prepare again (${next})` });
     try {
-      return await prepareCall({ tool: call.tool, arguments: call.arguments, attempt: call.attempt });
+      return await prepareCall(attemptOf(call));
     } catch (error) {
-      if (isCancellation(error)) throw error;
-      if (next > PREPARE_BACKOFF.maxTries) {
-        const message = `The call could not be prepared: ${rootMessage(error)}. Nothing ran; call again.`;
-        return { verdict: 'failed', error: callError('prepare_failed', message) };
-      }
-      await sleep(backoffBefore(next, PREPARE_BACKOFF), { summary: `prepare again (${next})` });
+      last = error;
     }
   }
+  if (isCancellation(last)) throw last;
+  const message = `The call could not be prepared: ${rootMessage(last)}. Nothing ran; call again.`;
+  return { verdict: 'failed', error: callError('prepare_failed', message) };
 }
 
 /** True once other arguments have come. */
