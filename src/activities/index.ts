@@ -1,12 +1,15 @@
 /** The only door to the world. Workflows know these by type alone. */
 import type { ApprovalRequest, Decision, DecisionAnswer, Notification, Notified } from '../protocol/approval.ts';
 import type { ExecuteInput, PrepareInput } from '../protocol/call.ts';
+import type { Halt, Resume } from '../protocol/control.ts';
 import type { Grant } from '../protocol/grant.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import type { Execution, Explanation, Prepared } from '../protocol/outcome.ts';
 import type { OpenedAnswer, SessionFacts } from '../protocol/session.ts';
 import { admitSession } from './admit-session.ts';
+import type { ResumeCheck } from '../approval/resume.ts';
 import { type DecisionToCheck, checkDecision } from './check-decision.ts';
+import { checkResume } from './check-resume.ts';
 import type { Dependencies } from './dependencies.ts';
 import { endCalls } from './end-calls.ts';
 import { explainInSession } from './explain-call.ts';
@@ -38,6 +41,8 @@ export interface Activities {
   coveredRequests(input: { requests: ApprovalRequest[]; grants: Grant[] }): Promise<Covered[]>;
   /** Local: records for good that a grant is revoked. */
   revokeGrant(id: string): Promise<void>;
+  /** Local: whether somebody may end a halt. */
+  checkResume(input: { halt: Halt; resume: Resume }): Promise<ResumeCheck>;
   /** Tells the calls of a closing session to end; returns how many there were. */
   endCalls(session: string): Promise<number>;
   /** Tells the people of a channel that a request waits. */
@@ -54,6 +59,7 @@ export function createActivities(dependencies: Dependencies): Activities {
     checkGrant: async (grant) => checkGrant(dependencies, grant),
     coveredRequests: (input) => coveredRequests(dependencies, input),
     revokeGrant: (id) => revokeGrant(dependencies, id),
+    checkResume: async (input) => checkResume(dependencies, input),
     endCalls: (session) => endCalls(dependencies, session),
     notifyApprover: (input) => notifyApprover(dependencies, input),
   };

@@ -8,7 +8,10 @@ export interface Approver {
   /** `ed25519:<base64>`. */
   publicKey?: string;
   roles?: readonly string[];
-  /** Tiers (each with those below it), tools and groups, `agent:NAME`; one of each sort that is given must fit. All where absent. */
+  /**
+   * Tiers (each with those below it), tools and groups, `agent:NAME`; one of each sort that is given must fit. `control:resume`: to end
+   * a halt. All where absent.
+   */
   may?: readonly string[];
   /** Last day (UTC) or moment: `2027-01-31`, `2027-01-31T12:00Z`. */
   until?: string;
@@ -30,7 +33,7 @@ export function mayDecide({ may }: Approver, { tool, tier, agent, groups }: Aske
   if (may === undefined) return true;
   const tiers = may.filter(isTier);
   const agents = may.filter((entry) => entry.startsWith('agent:'));
-  const tools = may.filter((entry) => !isTier(entry) && !entry.startsWith('agent:'));
+  const tools = may.filter((entry) => !isTier(entry) && !entry.startsWith('agent:') && !entry.startsWith('control:'));
   if (tiers.length + agents.length + tools.length === 0) return false;
   return (
     (tiers.length === 0 || tiers.some((upTo) => TIERS.indexOf(tier) <= TIERS.indexOf(upTo))) &&
@@ -38,6 +41,9 @@ export function mayDecide({ may }: Approver, { tool, tier, agent, groups }: Aske
     (tools.length === 0 || nameList(tools, groups).permits(tool) !== undefined)
   );
 }
+
+/** To end a halt lets everything run that was held, so it is no part of what `may` allows without saying so. */
+export const mayResume = ({ may }: Approver): boolean => may === undefined || may.includes('control:resume');
 
 const isTier = (text: string): text is Tier => (TIERS as readonly string[]).includes(text);
 

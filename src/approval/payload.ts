@@ -2,6 +2,7 @@
 import canonicalize from 'canonicalize';
 import type { Grant } from '../protocol/grant.ts';
 import type { Decision } from '../protocol/approval.ts';
+import type { Halt, Resume } from '../protocol/control.ts';
 
 /** What a decision's signature covers. The digest stands for the request as a whole; session and call id are in it. */
 export function decisionPayload(decision: Decision): Buffer {
@@ -17,6 +18,12 @@ export function decisionPayload(decision: Decision): Buffer {
     at,
     ...(override !== undefined && { override }),
   });
+}
+
+/** What the signature on a resume covers: the very halt that it ends, in its namespace. */
+export function resumePayload({ by, reason, at }: Resume, halt: Halt, namespace: string): Buffer {
+  const { id, by: halter, reason: why, at: since } = halt;
+  return bytesOf({ v: 1, kind: 'resume', namespace, halt: { id, by: halter, reason: why, at: since }, by, reason, at });
 }
 
 /** Canonical JSON in UTF-8. */

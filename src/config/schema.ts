@@ -108,7 +108,7 @@ const approver = Type.Object(
     roles: Optional(names('Roles, by which requests name who may decide; `emergency` may override a quorum.')),
     may: Optional(
       names(
-        'Tiers (each with those below), tools, groups and `agent:NAME` that this person may decide on; of each sort that is given one must fit. All where absent.',
+        'Tiers (each with those below), tools, groups and `agent:NAME` that this person may decide on; of each sort that is given one must fit. `control:resume`: to end a halt. All where absent.',
       ),
     ),
     until: Optional(

@@ -1,7 +1,8 @@
 /** What tools are given, how it is confined, and what is kept of it. */
 export { openArtifacts } from './state/artifacts.ts';
-export { claimTry, readClaim, recordExecution, sweepClaims, type Claim, type Claimed } from './state/claims.ts';
-export { isLifted, liftHalt, readHalt, recordHalt } from './state/halt-record.ts';
+export { claimTry, readClaim, recordExecution, type Claim, type Claimed } from './state/claims.ts';
+export { forgetHalt, readHalt, recordHalt } from './state/halt-record.ts';
+export { sweepState } from './state/sweep.ts';
 export { isRevoked, revokeGrant } from './state/revoked-grants.ts';
 export { spendApproval, useApproval } from './state/used-approvals.ts';
 export { fitResult } from './output/output.ts';

@@ -6,7 +6,7 @@ import { createActivities } from '../activities/index.ts';
 import { watchHalt } from '../activities/halt-watch.ts';
 import { createSessionReader } from '../activities/session-reader.ts';
 import { createSlots } from '../activities/slots.ts';
-import type { Config } from '../config/index.ts';
+import { type Config, callLimits } from '../config/index.ts';
 import { canonicalWorkspace, preparePipes } from '../context/index.ts';
 import { type Rules, preparePolicy, toolOverLimit } from '../policy/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
@@ -48,10 +48,12 @@ export interface CountersignWorker {
 
 /** What every worker of ours runs with; the benchmark's floor, too. */
 export const WORKER_SETTINGS = {
-  // Also bounds memory: a cached workflow takes about 150 KB here.
-  maxCachedWorkflows: 1_000,
+  // Also bounds memory: a cached workflow takes about 160 KB, a third of it in the SDK, and one that was put away a replay of some 10 ms.
+  maxCachedWorkflows: 500,
   // Cancellation reaches a tool with its next heartbeat; at the default throttle that took 6.6 s.
   maxHeartbeatThrottleInterval: '500ms',
+  // One agent has `limits.running` and `limits.queued` calls in a worker, 110 unless configured; the SDK's own 100 would let it fill the worker.
+  maxConcurrentActivityTaskExecutions: 1_000,
   // After a crash, the first message to a workflow that the lost worker had cached waits this long; at the default, 10 s.
   stickyQueueScheduleToStartTimeout: '3s',
   shutdownGraceTime: '3s',
@@ -74,7 +76,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
     settings: options.settings,
     surroundings: await surroundings(options.settings, options.protectedPaths),
     halted: halt.halted,
-    slots: createSlots(() => options.settings().config.limits),
+    slots: createSlots((agent) => callLimits(options.settings().config, agent)),
     stateDir: options.stateDir,
     protectedPaths: options.protectedPaths,
     log,

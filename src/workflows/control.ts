@@ -7,11 +7,14 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   upsertMemo,
+  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
 import {
   CONFIG_KNOWN,
   type ConfigKnown,
@@ -20,16 +23,29 @@ import {
   isKnown,
   recordOf,
 } from '../protocol/config-change.ts';
-import { CONTROL_MEMO, type Halt, isControlRequest } from '../protocol/control.ts';
+import { CONTROL_MEMO, type Halt, RESUME_MEMO, type Resume, isControlRequest, isResume } from '../protocol/control.ts';
 import { plainMarkdown } from '../protocol/markdown.ts';
 import { configChangedUpdate, haltUpdate, resumeUpdate } from './messages.ts';
 
-export async function control(halted: Halt | null = null, config: ConfigKnown = NOTHING_KNOWN): Promise<never> {
+const { checkResume } = proxyLocalActivities<Activities>({
+  summary: 'whether they may resume',
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '1s', maximumInterval: '10s' },
+});
+
+export async function control(
+  halted: Halt | null = null,
+  config: ConfigKnown = NOTHING_KNOWN,
+  resumed: Resume | null = null,
+): Promise<never> {
   let now = halted;
   let known = config;
-  const set = (next: Halt | null): Halt | null => {
+  let last = resumed;
+  /** Workers read the memo, and believe the end of a halt only by its resume. */
+  const set = (next: Halt | null, resume: Resume | null): Halt | null => {
     now = next;
-    upsertMemo({ [CONTROL_MEMO]: now });
+    last = resume;
+    upsertMemo({ [CONTROL_MEMO]: now, [RESUME_MEMO]: last });
     setCurrentDetails(
       now
         ? `**Halted** by ${plainMarkdown(now.by)}: ${plainMarkdown(now.reason)}\n\n    countersign resume --reason '…'`
@@ -37,16 +53,25 @@ export async function control(halted: Halt | null = null, config: ConfigKnown = 
     );
     return now;
   };
-  const validator = (request: unknown): void => {
-    if (!isControlRequest(request)) {
-      throw ApplicationFailure.nonRetryable(
-        'A halt or resume says by whom (200 characters) and why (1,000).',
-        'invalid_usage',
-      );
-    }
+  const ofForm = (fits: (value: unknown) => boolean) => (request: unknown) => {
+    if (fits(request)) return;
+    const message = 'A halt or resume says by whom (200 characters) and why (1,000).';
+    throw ApplicationFailure.nonRetryable(message, 'invalid_usage');
   };
-  setHandler(haltUpdate, ({ by, reason }) => set(now ?? { by, reason, at: Date.now() }), { validator });
-  setHandler(resumeUpdate, () => set(null), { validator });
+  setHandler(haltUpdate, ({ by, reason }) => set(now ?? { id: uuid4(), by, reason, at: Date.now() }, null), {
+    validator: ofForm(isControlRequest),
+  });
+  setHandler(
+    resumeUpdate,
+    async (resume) => {
+      const halt = now;
+      if (!halt) return null;
+      const checked = await checkResume({ halt, resume });
+      if (!checked.ok) throw ApplicationFailure.nonRetryable(`${checked.reason} The halt stands.`, checked.code);
+      return now === halt ? set(null, resume) : now;
+    },
+    { validator: ofForm(isResume) },
+  );
   setHandler(
     configChangedUpdate,
     (report) => {
@@ -63,8 +88,8 @@ export async function control(halted: Halt | null = null, config: ConfigKnown = 
       },
     },
   );
-  if (halted) set(halted);
+  if (halted ?? resumed) set(halted, resumed);
   await condition(() => workflowInfo().continueAsNewSuggested);
   await condition(allHandlersFinished);
-  return continueAsNew<typeof control>(now, known);
+  return continueAsNew<typeof control>(now, known, last);
 }

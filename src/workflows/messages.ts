@@ -11,7 +11,7 @@ import type {
 } from '../protocol/approval.ts';
 import type { AmendAnswer, Amendment, Settled } from '../protocol/call.ts';
 import { CONFIG_CHANGED, type ConfigRecord, type ConfigReport } from '../protocol/config-change.ts';
-import { CONTROL_MESSAGE, type ControlRequest, type Halt } from '../protocol/control.ts';
+import { CONTROL_MESSAGE, type ControlRequest, type Halt, type Resume } from '../protocol/control.ts';
 import type { Grant, GrantAnswer, Revocation } from '../protocol/grant.ts';
 import { CALL_MESSAGE, SESSION_MESSAGE } from '../protocol/names.ts';
 import type {
@@ -48,5 +48,5 @@ export const viewQuery = defineQuery<SessionView>(SESSION_MESSAGE.view);
 export const pendingQuery = defineQuery<ApprovalRequest[]>(SESSION_MESSAGE.pending);
 
 export const haltUpdate = defineUpdate<Halt | null, [ControlRequest]>(CONTROL_MESSAGE.halt);
-export const resumeUpdate = defineUpdate<Halt | null, [ControlRequest]>(CONTROL_MESSAGE.resume);
+export const resumeUpdate = defineUpdate<Halt | null, [Resume]>(CONTROL_MESSAGE.resume);
 export const configChangedUpdate = defineUpdate<ConfigRecord, [ConfigReport]>(CONFIG_CHANGED);

@@ -4,8 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SessionHandle } from '../../src/client/index.ts';
+import { pino } from 'pino';
+import { watchHalt } from '../../src/activities/halt-watch.ts';
+import { signResume } from '../../src/approval/resume.ts';
+import { parseConfig } from '../../src/config/index.ts';
+import type { Halt } from '../../src/protocol/control.ts';
 import { type TemporalServer, startTemporal } from '../../src/server/temporal.ts';
-import { marks } from '../support/probe-tools.ts';
+import { approver } from '../approval/support.ts';
+import { marks, probeTools } from '../support/probe-tools.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
 
 let dataDir: string;
@@ -71,6 +77,100 @@ test('a held call can be cancelled', async () => {
   await service.countersign.control.resume({ by: 'ada', reason: 'over' });
   expect(await marks(service.log, 'begin never')).toBe(0);
 });
+
+// ── with signatures required ────────────────────────────────────────────────
+
+const ada = approver('ada');
+const bob = approver('bob', { may: ['elevated'] });
+const mallory = approver('mallory');
+const required = JSON.stringify({
+  approvals: { signatures: 'required', approvers: [ada.listed, bob.listed] },
+});
+
+/** What another worker of this state folder believes, started anew. */
+async function believed(): Promise<{ halted: Halt | undefined; warnings: string[] }> {
+  const warnings: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
+  const { client } = service.worker;
+  const settings = () => parseConfig(required, 'test.jsonc', probeTools);
+  using watch = await watchHalt({ client, settings, stateDir: service.stateDir, log });
+  return { halted: watch.halted(), warnings };
+}
+
+/** A control workflow of a stranger: its memo says what they like, and nobody has to run it. */
+const inItsPlace = (memo: Record<string, unknown>) =>
+  service.worker.client.workflow.start('control', {
+    workflowId: 'countersign-control',
+    taskQueue: 'nobody',
+    workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+    memo,
+  });
+
+test(
+  'a halt ends only by the signed resume of one who may; whatever a stranger does in the namespace, nothing runs',
+  { timeout: 90_000 },
+  async () => {
+    service.configure(required);
+    const { control, temporal } = service.countersign;
+    const handle = temporal.workflow.getHandle('countersign-control');
+
+    const first = await control.halt({ by: 'anybody', reason: 'drill' });
+    await control.resume({ reason: 'over', signer: ada.signer });
+    const replayed = (await handle.describe()).memo?.['countersignResume'];
+    expect(replayed).toMatchObject({ by: 'ada', halt: first.id, signature: expect.any(String) as string });
+
+    const halt = await control.halt({ by: 'anybody', reason: 'fire' });
+    expect(halt.id).not.toBe(first.id);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const held = await session.start('probe_once', args('signed-halt'));
+
+    for (const resume of [
+      { by: 'ada', reason: 'over' },
+      { reason: 'over', signer: bob.signer },
+      { reason: 'over', signer: { ...mallory.signer, name: 'ada' } },
+    ]) {
+      await expect(control.resume(resume)).rejects.toMatchObject({ code: 'bad_signature' });
+      expect(await control.halted()).toMatchObject({ id: halt.id });
+    }
+    await expect(handle.executeUpdate('resume', { args: [replayed] })).rejects.toThrow();
+
+    const elsewhere = await signResume({ halt, namespace: 'elsewhere', reason: 'over' }, ada.signer);
+    const stranger = await signResume({ halt, namespace: 'default', reason: 'over' }, mallory.signer);
+    const forgeries: Record<string, unknown>[] = [
+      {},
+      { countersignHalt: null, countersignResume: null },
+      { countersignHalt: null, countersignResume: { by: 'ada', reason: 'over' } },
+      { countersignHalt: null, countersignResume: replayed },
+      { countersignHalt: null, countersignResume: elsewhere },
+      { countersignHalt: null, countersignResume: { ...stranger, by: 'ada' } },
+      { countersignHalt: { ...first, at: Date.now() + 3_600_000 }, countersignResume: replayed },
+    ];
+    for (const memo of forgeries) {
+      await inItsPlace(memo);
+      const { halted, warnings } = await believed();
+      expect([halted?.id, warnings.length]).toEqual([halt.id, 1]);
+      expect(warnings[0]).toContain('a resume was not believed');
+    }
+    // Nor does an earlier halt take its place, whose resume is known.
+    await inItsPlace({ countersignHalt: first, countersignResume: null });
+    expect((await believed()).halted).toEqual(halt);
+    await inItsPlace({ countersignHalt: null, countersignResume: replayed });
+    expect((await believed()).halted).toEqual(halt);
+    await handle.terminate();
+    expect((await believed()).halted).toMatchObject({ id: halt.id });
+    // Longer than the worker takes to look, and to try again what it holds.
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(await marks(service.log, 'begin signed-halt')).toBe(0);
+
+    // The way out: whoever may resume halts anew, and resumes that.
+    await control.halt({ by: 'ada', reason: 'mine' });
+    await expect.poll(async () => (await believed()).halted, { timeout: 5_000 }).toMatchObject({ reason: 'mine' });
+    await control.resume({ reason: 'over', signer: ada.signer });
+    expect(await held.outcome()).toMatchObject({ status: 'completed', tries: 1 });
+    expect(await believed()).toEqual({ halted: undefined, warnings: [] });
+    service.configure('{"limits":{"running":2,"queued":3}}');
+  },
+);
 
 test(
   'an agent has so many calls running, so many waiting, and more are told to come back',

@@ -59,5 +59,5 @@ async function report(json: boolean): Promise<void> {
 export function checkControlRequest(reason: string, by: string | undefined): void {
   if (reason.length > 1_000) throw new CountersignError('invalid_usage', 'a reason has at most 1,000 characters');
   if (by !== undefined && (by.trim() === '' || by.length > 200))
-    throw new CountersignError('invalid_usage', '--by has 1 to 200 characters');
+    throw new CountersignError('invalid_usage', 'a name has 1 to 200 characters');
 }

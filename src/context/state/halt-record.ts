@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Halt, isHalt } from '../../protocol/control.ts';
-import { createRecord, readJsonRecord, readRecord, recordPath, writeRecord } from './state-files.ts';
+import { readJsonRecord, writeRecord } from './state-files.ts';
 
 export async function readHalt(stateDir: string): Promise<Halt | undefined> {
   const halt = await readJsonRecord(haltPath(stateDir));
@@ -15,14 +15,6 @@ export async function readHalt(stateDir: string): Promise<Halt | undefined> {
 export const recordHalt = (stateDir: string, halt: Halt): Promise<void> =>
   writeRecord(haltPath(stateDir), JSON.stringify(halt));
 
-/** For good: a halt of this id is over, whoever tells of it again. */
-export async function liftHalt(stateDir: string, { id }: Halt): Promise<void> {
-  await createRecord(liftedPath(stateDir, id), `${Date.now()}\n`);
-  await rm(haltPath(stateDir), { force: true });
-}
-
-export const isLifted = async (stateDir: string, { id }: Halt): Promise<boolean> =>
-  (await readRecord(liftedPath(stateDir, id))) !== undefined;
+export const forgetHalt = (stateDir: string): Promise<void> => rm(haltPath(stateDir), { force: true });
 
 const haltPath = (stateDir: string): string => join(stateDir, 'halt.json');
-const liftedPath = (stateDir: string, id: string): string => recordPath(join(stateDir, 'lifted'), ['halt', id], 'halt');

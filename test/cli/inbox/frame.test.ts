@@ -71,7 +71,7 @@ describe('the list', () => {
     const halted = after(listed, {
       on: 'listed',
       rows,
-      halted: { by: 'anna', reason: 'stop │ Approved', at: NOW },
+      halted: { id: 'h1', by: 'anna', reason: 'stop │ Approved', at: NOW },
     }).state;
     expect(draw(halted, size).split('\n')[0]).toBe(
       ' Countersign inbox                                     HALTED · 5 requests wait',

@@ -1,0 +1,15 @@
+/** Whether a resume may end a halt: the first of two looks, for who asks is answered by it. What workers believe is up to halt-watch.ts. */
+import { type ResumeCheck, verifyResume } from '../approval/resume.ts';
+import type { Halt, Resume } from '../protocol/control.ts';
+import type { Dependencies } from './dependencies.ts';
+
+export function checkResume(
+  { client, settings, log }: Dependencies,
+  { halt, resume }: { halt: Halt; resume: Resume },
+): ResumeCheck {
+  const { namespace } = client.options;
+  const checked = verifyResume(resume, { halt, namespace }, settings().config.approvals, Date.now());
+  if (!checked.ok)
+    log.warn({ halt, by: resume.by, reason: checked.reason }, 'a resume was refused; the service stays halted');
+  return checked;
+}
