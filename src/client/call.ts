@@ -13,7 +13,7 @@ import { type CallName, callWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { CALL_MESSAGE, CALL_STATE, SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
 import type { Outcome } from '../protocol/outcome.ts';
-import { type Transport, isGone, reach } from './transport.ts';
+import { type Transport, isGone, reach, sendUpdate } from './transport.ts';
 
 /** A fast call is done by then, and never pays for being asked whether it waits. */
 const SETTLE_AFTER_MS = 200;
@@ -75,11 +75,7 @@ export class CallHandle {
       wrong = waiting?.for === 'correction' ? waiting.attempt : 0;
     }
     try {
-      return await reach(() =>
-        this.#workflow.executeUpdate<AmendAnswer, [{ arguments: JsonObject; attempt: number }]>(CALL_MESSAGE.amend, {
-          args: [{ arguments: args, attempt: wrong }],
-        }),
-      );
+      return await sendUpdate<AmendAnswer>(this.#workflow, CALL_MESSAGE.amend, { arguments: args, attempt: wrong });
     } catch (error) {
       if (!isGone(error) && !(error instanceof WorkflowUpdateFailedError)) throw error;
       const message = 'This call has ended; it takes no other arguments. Start a new call.';
@@ -142,12 +138,7 @@ export class CallHandle {
   async #ask(seen: number, done: Promise<Settled>): Promise<Settled> {
     try {
       // One id for all who ask at this point, so that a thousand pollers are one update.
-      return await reach(() =>
-        this.#workflow.executeUpdate<Settled, [number]>(CALL_MESSAGE.settle, {
-          args: [seen],
-          updateId: `settle-${seen}`,
-        }),
-      );
+      return await sendUpdate<Settled>(this.#workflow, CALL_MESSAGE.settle, seen, { updateId: `settle-${seen}` });
     } catch (error) {
       // The call ended before it could answer: its outcome says all.
       if (isGone(error) || error instanceof WorkflowUpdateFailedError) return done;

@@ -1,6 +1,8 @@
 /** The client's connection, and the one place where Temporal's errors become ours. */
+import { randomUUID } from 'node:crypto';
 import {
   type Client,
+  type WorkflowHandle,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -62,6 +64,41 @@ const RETRIED = new Set([5, 8, 9, 10]);
 const RETRIES = 20;
 const RETRY_MS = 100;
 
+/** The type of failure by which the server says that an update never reached its workflow. */
+const UNPROCESSED = 'UnprocessedUpdate';
+
+export interface UpdateOptions {
+  /** Updates of one id are one update, within a run. */
+  updateId?: string;
+  /** Which errors mean that it may be sent again, apart from those that say that the workflow never saw it. */
+  again?: (error: unknown) => Promise<boolean>;
+}
+
+/**
+ * An update; `argument` is left out where it is undefined. One that the workflow never saw is sent again: a busy server gives out a
+ * workflow task twice now and then, the second time with updates that came meanwhile; the worker, which has that task already, drops
+ * them, and the server refuses them for good.
+ */
+export async function sendUpdate<Answer>(
+  workflow: WorkflowHandle,
+  name: string,
+  argument: unknown,
+  { updateId = randomUUID(), again = () => Promise.resolve(false) }: UpdateOptions = {},
+): Promise<Answer> {
+  for (let left = RETRIES; ; left -= 1) {
+    try {
+      return await reach(() =>
+        argument === undefined
+          ? workflow.executeUpdate<Answer, []>(name, { updateId })
+          : workflow.executeUpdate<Answer, [unknown]>(name, { args: [argument], updateId }),
+      );
+    } catch (error) {
+      if (left === 0 || !(isUnprocessed(error) || (await again(error)))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
 /**
  * An update of a session. A session continues as new now and then, and has so many updates under way at a time: what met such a moment
  * is sent again while the session is open, which is harmless, for sessions answer repeats as such.
@@ -72,21 +109,16 @@ export async function updateSession<Answer>(
   name: string,
   argument?: unknown,
 ): Promise<Answer> {
-  const handle = client.workflow.getHandle(sessionWorkflowId(session));
-  for (let left = RETRIES; ; left -= 1) {
-    try {
-      return await reach(() =>
-        argument === undefined
-          ? handle.executeUpdate<Answer, []>(name)
-          : handle.executeUpdate<Answer, [unknown]>(name, { args: [argument] }),
-      );
-    } catch (error) {
-      const met = isGone(error) || hasCode(error, RETRIED);
-      if (left === 0 || !met || !(await isOpen(handle))) throw error;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
-  }
+  const workflow = client.workflow.getHandle(sessionWorkflowId(session));
+  const again = async (error: unknown): Promise<boolean> =>
+    (isGone(error) || hasCode(error, RETRIED)) && (await isOpen(workflow));
+  return sendUpdate<Answer>(workflow, name, argument, { again });
 }
+
+const isUnprocessed = (error: unknown): boolean =>
+  error instanceof WorkflowUpdateFailedError &&
+  error.cause instanceof ApplicationFailure &&
+  error.cause.type === UNPROCESSED;
 
 /** Whether the error, or one that it came of, is gRPC's with one of the codes. */
 function hasCode(error: unknown, codes: ReadonlySet<number>): boolean {
@@ -96,9 +128,9 @@ function hasCode(error: unknown, codes: ReadonlySet<number>): boolean {
   return false;
 }
 
-async function isOpen(handle: { describe(): Promise<{ status: { name: string } }> }): Promise<boolean> {
+async function isOpen(workflow: WorkflowHandle): Promise<boolean> {
   try {
-    return (await handle.describe()).status.name === 'RUNNING';
+    return (await workflow.describe()).status.name === 'RUNNING';
   } catch {
     return false;
   }

@@ -59,14 +59,14 @@ export async function takeBack(self: Session, { id }: Revocation): Promise<Grant
 async function release(self: Session, grant: Grant): Promise<void> {
   const requests = Object.values(self.approvals.pending).map(({ request }) => request);
   if (requests.length === 0) return;
-  self.notifying += 1;
+  self.background += 1;
   try {
     const found = await coveredRequests({ requests, grants: [grant] });
     for (const covered of found) self.put({ kind: 'granted', covered });
   } catch {
     // They wait for a person, as before; every later call is looked at when it is prepared.
   } finally {
-    self.notifying -= 1;
+    self.background -= 1;
   }
 }
 

@@ -2,7 +2,14 @@
  * What a session knows, and its inbox. Handlers only put messages in; the loop in session.ts takes them out.
  * Everything under {@link Carried} is plain data and goes along when the session continues as new.
  */
-import type { ApprovalRequest, Decision, DecisionAnswer, Escalation, Withdrawal } from '../protocol/approval.ts';
+import type {
+  ApprovalRequest,
+  Decision,
+  DecisionAnswer,
+  Escalation,
+  LadderStep,
+  Withdrawal,
+} from '../protocol/approval.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import type {
   ChildAnswer,
@@ -31,8 +38,14 @@ export type Message =
   | { kind: 'childEnded'; ended: ChildEnded }
   | { kind: 'notice'; notice: SessionNotice };
 
+/** A waiting request that people are yet to be told of. */
+export interface Untold extends Withdrawal {
+  step?: LadderStep;
+}
+
 export interface Carried {
   approvals: Approvals;
+  untold: Untold[];
   /** Ids of children that have not ended. */
   children: string[];
   notices: SessionNotice[];
@@ -58,6 +71,7 @@ export class Session {
   readonly facts: SessionFacts;
   readonly approvals: Approvals;
   readonly children: Set<string>;
+  readonly untold: Untold[];
   readonly notices: SessionNotice[];
   grants: Grant[];
   readonly continuedAsNew: number;
@@ -66,8 +80,8 @@ export class Session {
   limits: SessionLimits;
   state: State = 'open';
   closeReason: string | undefined;
-  /** Notifications under way. */
-  notifying = 0;
+  /** Work under way that no message waits for: notifications, and looks at what a grant covers. */
+  background = 0;
   /** Calls that the closing ended. */
   callsEnded = 0;
 
@@ -81,6 +95,7 @@ export class Session {
     this.facts = facts;
     this.input = input;
     this.approvals = carried?.approvals ?? noApprovals();
+    this.untold = carried?.untold ?? [];
     this.children = new Set(carried?.children);
     this.notices = carried?.notices ?? [];
     this.inbox = carried?.inbox ?? [];
@@ -143,6 +158,7 @@ export class Session {
   carry(): Carried {
     return {
       approvals: this.approvals,
+      untold: this.untold,
       children: [...this.children],
       notices: this.notices,
       inbox: this.inbox,

@@ -10,16 +10,14 @@ import {
   CancelledFailure,
   allHandlersFinished,
   condition,
-  makeContinueAsNewFunc,
-  proxyActivities,
   proxyLocalActivities,
   setHandler,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { ApprovalRequest, Decision, DecisionAnswer, Escalation, LadderStep } from '../protocol/approval.ts';
-import { isDecision, sealDecisions, shortCode } from '../protocol/approval.ts';
+import type { ApprovalRequest, Decision, DecisionAnswer } from '../protocol/approval.ts';
+import { isDecision, sealDecisions } from '../protocol/approval.ts';
 import {
   isApprovalRequest,
   isChildEnded,
@@ -28,7 +26,7 @@ import {
   isNotice,
   isWithdrawal,
 } from '../protocol/forms.ts';
-import { GRANTS_MEMO, type GrantAnswer, isGrant, isRevocation } from '../protocol/grant.ts';
+import { type GrantAnswer, isGrant, isRevocation } from '../protocol/grant.ts';
 import { parseSessionWorkflowId } from '../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import {
@@ -62,8 +60,10 @@ import {
   withdrawApprovalSignal,
 } from './messages.ts';
 import { closing } from './session-closing.ts';
+import { continueAsNew, mayContinue } from './session-continue.ts';
 import { addGrant, letRun, takeBack } from './session-grants.ts';
 import { holds, tellCall, toParent } from './session-links.ts';
+import { notify, notifyAgain, notifyOfUntold } from './session-notify.ts';
 import { showPending } from './session-page.ts';
 import { type Message, Session, type SessionInput, inherited } from './session-state.ts';
 
@@ -71,13 +71,6 @@ const { admitSession, checkDecision } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '10s' },
 });
-const tell = (request: ApprovalRequest): Activities['notifyApprover'] =>
-  proxyActivities<Activities>({
-    startToCloseTimeout: '20s',
-    retry: { initialInterval: '1s', maximumAttempts: 3 },
-    summary: `tell people of ${shortCode(request.digest)} (${request.tool})`,
-  }).notifyApprover;
-
 export async function session(given?: SessionInput): Promise<SessionClosed> {
   const input = given ?? {};
   const facts = ownFacts();
@@ -197,18 +190,19 @@ async function refused(self: Session, answer: Extract<OpenedAnswer, { opened: fa
 }
 
 async function loop(self: Session): Promise<void> {
+  notifyOfUntold(self);
   const closed = closing(self);
   let over = false;
   void closed.then(() => (over = true));
   for (;;) {
-    await condition(() => self.inbox.length > 0 || over || isLong(self));
+    await condition(() => self.inbox.length > 0 || over || mayContinue(self));
     const batch = self.inbox;
     self.inbox = [];
     await Promise.all([...byCall(batch).values()].map((messages) => actInOrder(self, messages)));
     showPending(self);
     if (self.inbox.length > 0) continue;
     if (over) return closed;
-    if (isLong(self)) await continueAsNew(self);
+    if (mayContinue(self)) return continueAsNew(self);
   }
 }
 
@@ -253,7 +247,7 @@ async function act(self: Session, message: Message): Promise<void> {
       if (holds(self)) return withdraw(self.approvals, message.withdrawal);
       return void (await toParent(self, (parent) => signalIfThere(parent, withdrawApprovalSignal, message.withdrawal)));
     case 'escalate':
-      if (holds(self)) return bringUp(self, message.escalation);
+      if (holds(self)) return notifyAgain(self, message.escalation);
       return void (await toParent(self, (parent) => signalIfThere(parent, escalateSignal, message.escalation)));
     case 'decide':
       return self.answer(message.ticket, await decide(self, message.decision));
@@ -293,40 +287,10 @@ async function route(self: Session, request: ApprovalRequest): Promise<void> {
     if (!addRequest(self.approvals, request, Date.now(), self.limits.pendingRequests)) {
       return void (await tellCall(request, refuse(request, 'too_many_pending')));
     }
-    return void notify(self, request);
+    return notify(self, request);
   }
   const passed = await toParent(self, (parent) => signalIfThere(parent, requestApprovalSignal, request));
   if (!passed) await tellCall(request, refuse(request, 'no_approver'));
-}
-
-/** Tells people in the background: a notifier that fails never holds up a request. */
-async function notify(self: Session, request: ApprovalRequest, step?: LadderStep): Promise<void> {
-  const { session: from, callId } = request;
-  const failed = (why: string): void =>
-    self.note({
-      at: Date.now(),
-      kind: 'notify_failed',
-      session: from,
-      callId,
-      text: `${why}; the request still waits.`.slice(0, 500),
-    });
-  const kind = step === undefined ? 'requested' : step.kind === 'remind' ? 'reminder' : 'reassigned';
-  self.notifying += 1;
-  try {
-    const role = step?.role === undefined ? {} : { role: step.role };
-    const notified = await tell(request)({ channel: self.facts.channel ?? '', request, kind, ...role });
-    for (const { type, reason } of notified.failed) failed(`${type} could not be told: ${reason}`);
-  } catch (error) {
-    failed(`Nobody could be told: ${String(error)}`);
-  } finally {
-    self.notifying -= 1;
-  }
-}
-
-/** A request that still waits is told of again; nothing else changes, whoever is asked. */
-function bringUp(self: Session, escalation: Escalation): void {
-  const waiting = self.approvals.pending[approvalKey(escalation)];
-  if (waiting?.request.runId === escalation.runId) void notify(self, waiting.request, escalation.step);
 }
 
 /** Characters of decisions that wait for more approvers: all of it is carried along when the session continues as new. */
@@ -378,23 +342,6 @@ const tellParent = (self: Session, failed: boolean, reason: string): Promise<boo
   toParent(self, (parent) =>
     signalIfThere(parent, childEndedSignal, { id: self.facts.id, failed, reason: reason.slice(0, 1_000) }),
   );
-
-function isLong(self: Session): boolean {
-  const { continueAfterEvents } = self.input;
-  if (self.state !== 'open') return false;
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || (continueAfterEvents !== undefined && historyLength > continueAfterEvents);
-}
-
-async function continueAsNew(self: Session): Promise<void> {
-  await condition(() => allHandlersFinished() && self.notifying === 0);
-  // Signals that came meanwhile go along in the inbox; an update that came is answered first.
-  if (self.state !== 'open' || self.inbox.some((message) => 'ticket' in message)) return;
-  const next = makeContinueAsNewFunc<typeof session>({
-    memo: { [SESSION_MEMO]: self.facts, [GRANTS_MEMO]: self.grants },
-  });
-  await next({ carried: self.carry(), ...inherited(self.input) });
-}
 
 async function end(self: Session): Promise<SessionClosed> {
   self.finish();

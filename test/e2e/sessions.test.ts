@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { SessionHandle } from '../../src/client/index.ts';
 import type { ApprovalRequest } from '../../src/protocol/approval.ts';
 import { marks } from '../support/probe-tools.ts';
+import { openShort } from '../support/short-session.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
 
 type Session = SessionHandle<Record<string, unknown>>;
@@ -221,26 +222,6 @@ describe('closing', () => {
 });
 
 describe('continue as new', () => {
-  /** A session that continues as new after every few events, as do its children. */
-  const openShort = async (id: string): Promise<Session> => {
-    const facts = {
-      id,
-      kind: 'main',
-      main: id,
-      depth: 0,
-      workspace: service.workspace,
-      agent: 'default',
-      channel: 'inbox',
-    };
-    await temporal().workflow.start('session', {
-      workflowId: `session/${id}`,
-      taskQueue: 'sessions',
-      args: [{ continueAfterEvents: 15 }],
-      memo: { countersignSession: facts },
-    });
-    return open(id);
-  };
-
   const continued = async (session: Session): Promise<number> => (await session.view()).continuedAsNew;
 
   /** Signals that change nothing but the length of the history. */
@@ -257,7 +238,7 @@ describe('continue as new', () => {
     'a branch that waits for approval survives three of them in main and in its parent',
     { timeout: 60_000 },
     async () => {
-      const main = await openShort('can');
+      const main = await openShort(service, 'can', 15);
       const parent = await main.branch({ id: 'can-1' });
       const branch = await parent.branch({ id: 'can-2' });
       const call = await branch.start('probe_elevated', { log: service.log, mark: 'can' }, { callId: 'can' });
@@ -292,7 +273,7 @@ describe('continue as new', () => {
   );
 
   test('decisions that arrive meanwhile are all answered, each once', { timeout: 60_000 }, async () => {
-    const main = await openShort('can-busy');
+    const main = await openShort(service, 'can-busy', 15);
     const calls = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         main.start('probe_elevated', { log: service.log, mark: `busy-${i}` }, { callId: `busy-${i}` }),

@@ -1,0 +1,46 @@
+/** A session that is about to continue as new goes on acting, on a real server. */
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { receiver } from '../notify/support.ts';
+import { marks } from '../support/probe-tools.ts';
+import { openShort } from '../support/short-session.ts';
+import { type TestService, startTestService } from '../support/worker.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ address: inject('temporalAddress'), taskQueue: 'approvals-continue' });
+  vi.stubEnv('CONTINUE_SECRET', 'a secret of more than 16 bytes');
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await service[Symbol.asyncDispose]();
+});
+
+test('decisions are taken while a notifier hangs, and people are told of what came meanwhile', async () => {
+  // Of the first request it hears twice: a try that hangs for four seconds, and the one after it.
+  await using hook = await receiver('hang', 200);
+  const notify = [{ type: 'webhook', url: hook.url, secretEnv: 'CONTINUE_SECRET' }];
+  service.configure(JSON.stringify({ channels: { inbox: { notify } } }));
+  const session = await openShort(service, 'hanging', 5);
+  const asking = async (callId: string) => {
+    const call = await session.start('probe_elevated', { log: service.log, mark: callId }, { callId });
+    await call.settled();
+    return call;
+  };
+  const first = await asking('first');
+  await vi.waitFor(() => expect(hook.received).toHaveLength(1), { timeout: 10_000 });
+  const second = await asking('second');
+  const { approvals } = service.countersign;
+  expect(await approvals.approve(first.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
+  expect(await first.outcome()).toMatchObject({ status: 'completed' });
+  expect(hook.received).toHaveLength(1);
+  const told = (): string[] =>
+    hook.received.map(
+      ({ body }) => (JSON.parse(body) as { data: { request: { callId: string } } }).data.request.callId,
+    );
+  await vi.waitFor(() => expect(told()).toEqual(['first', 'first', 'second']), { timeout: 15_000 });
+  expect(await approvals.approve(second.id, { approver: 'ada' })).toMatchObject({ answer: 'accepted' });
+  expect(await second.outcome()).toMatchObject({ status: 'completed' });
+  expect((await session.view()).continuedAsNew).toBeGreaterThanOrEqual(2);
+  expect(await marks(service.log, 'begin first')).toBe(1);
+  expect(await marks(service.log, 'begin second')).toBe(1);
+});
