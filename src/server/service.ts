@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { type Logger, pino } from 'pino';
 import { CONFIG_FILE, type LoadedConfig, findConfig, watchConfig } from '../config/index.ts';
-import { listTrustedRoots, sweepClaims } from '../context/index.ts';
+import { listTrustedRoots, sweepState } from '../context/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import type { Tool } from '../tools/index.ts';
 import { type ConfigRecorder, createConfigRecorder } from './config-recorder.ts';
@@ -62,14 +62,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const server = await openServer(options, state, report, (exit) => ended.reject(serverGone(exit)));
   try {
     const { worker, connection } = await openWorker(options, settings, server, state, log);
-    void sweepClaims(state, 2 * RETENTION_DAYS * 86_400_000).catch((error: unknown) =>
-      log.warn({ err: error }, 'old claims were not swept'),
-    );
+    const stopSweeping = keepSwept(state, log);
     const work = worker.run();
     settings.recordWith(createConfigRecorder(worker, log));
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> =>
-      (stopped ??= stopAll({ worker, connection, work, server, stopSettings: settings.stop }));
+      (stopped ??= stopAll({ worker, connection, work, server, stopping: [settings.stop, stopSweeping] }));
     const running = Promise.race([work, ended.promise]);
     running.catch(() => undefined);
     const { address, namespace, uiUrl, from } = server;
@@ -220,17 +218,31 @@ function quietLogger(log: Logger) {
   };
 }
 
+const DAY_MS = 86_400_000;
+
+/** Takes out of the state folder what is old, now and once a day. Returns how to stop. */
+function keepSwept(state: string, log: Logger): () => void {
+  const sweep = (): void =>
+    void sweepState(state, 2 * RETENTION_DAYS * DAY_MS).catch((error: unknown) =>
+      log.warn({ err: error }, 'the state folder was not swept'),
+    );
+  sweep();
+  const timer = setInterval(sweep, DAY_MS).unref();
+  return () => clearInterval(timer);
+}
+
 interface Running {
   worker: CountersignWorker;
   connection: NativeConnection;
   work: Promise<void>;
   server: Server;
-  stopSettings: () => void;
+  /** What else goes on in the background. */
+  stopping: readonly (() => void)[];
 }
 
 /** An open connection would keep the process up. */
-async function stopAll({ worker, connection, work, server, stopSettings }: Running): Promise<void> {
-  stopSettings();
+async function stopAll({ worker, connection, work, server, stopping }: Running): Promise<void> {
+  for (const stop of stopping) stop();
   worker.shutdown();
   await work.catch(() => undefined);
   await connection.close().catch(() => undefined);

@@ -1,5 +1,5 @@
 /** A workspace, a state folder and an outside of a test's own, all gone after it. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -34,6 +34,12 @@ export function scratch(): Scratch {
   writeFileSync(join(folders.outside, 'secret.txt'), 'SECRET\n');
   return folders;
 }
+
+/** Full paths of all files below a folder. */
+export const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
 
 export const factsOf = ({ workspace }: Pick<Scratch, 'workspace'>, more: Partial<SessionFacts> = {}): SessionFacts => ({
   id: 'main-1',

@@ -3,7 +3,7 @@
  * it: the one that made it and those above it. Content that several sessions made is stored once, and each has its own records.
  */
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { Artifact } from '../../protocol/outcome.ts';
@@ -22,8 +22,8 @@ export function openArtifacts(stateDir: string, session: string, ancestors: read
   return {
     async put(bytes, { mediaType, name }): Promise<Artifact> {
       const hex = createHash('sha256').update(bytes).digest('hex');
-      // Content before records: a record promises that the content is there.
-      if ((await sizeOf(contentAt(hex))) !== bytes.length) await writeRecord(contentAt(hex), bytes);
+      // Content before records: a record promises that the content is there. What is made again is as young as its newest record.
+      if (!(await isKept(contentAt(hex), bytes.length))) await writeRecord(contentAt(hex), bytes);
       const record = JSON.stringify({ hash: hex, owner: session, mediaType, ...(name === undefined ? {} : { name }) });
       for (const reader of new Set([session, ...ancestors])) await writeRecord(recordAt(hex, reader), record);
       return { hash: `sha256:${hex}`, bytes: bytes.length, mediaType, ...(name === undefined ? {} : { name }) };
@@ -57,11 +57,15 @@ async function contentOf(path: string, hash: string): Promise<Uint8Array> {
   }
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
+/** Whether the content is there already; from now on it counts as new. */
+async function isKept(path: string, bytes: number): Promise<boolean> {
+  const now = new Date();
   try {
-    return (await stat(path)).size;
+    if ((await stat(path)).size !== bytes) return false;
+    await utimes(path, now, now);
+    return true;
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined;
+    if (isErrno(error, 'ENOENT')) return false;
     throw error;
   }
 }

@@ -2,11 +2,9 @@
  * Claims: a `once` tool runs only for who made the claim of its call, and a claim can be made once. It lies outside of Temporal, so that
  * a workflow that is reset, deleted and restarted, or started by hand gains nothing.
  */
-import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { Execution } from '../../protocol/outcome.ts';
-import { isErrno } from '../errno.ts';
 import { createRecord, parsed, readJsonRecord, readRecord, recordPath } from './state-files.ts';
 
 export interface Claim {
@@ -66,42 +64,6 @@ export async function recordExecution(
     false,
   );
   if (!created) throw new CountersignError('not_a_call', 'the outcome of this call is already recorded');
-}
-
-/**
- * Deletes claims, outcomes and journal entries older than this many milliseconds. It must be longer than the namespace's retention: an id whose
- * claim is gone can run again. Returns how many went.
- */
-export async function sweepClaims(stateDir: string, olderThanMs: number): Promise<number> {
-  const before = Date.now() - olderThanMs;
-  let swept = 0;
-  for (const folder of ['claims', 'journal']) {
-    for (const shard of await names(join(stateDir, folder))) {
-      for (const name of await names(join(stateDir, folder, shard)))
-        swept += await sweep(join(stateDir, folder, shard, name), before);
-    }
-  }
-  return swept;
-}
-
-async function sweep(path: string, before: number): Promise<number> {
-  try {
-    if ((await stat(path)).mtimeMs >= before) return 0;
-    await unlink(path);
-    return 1;
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return 0;
-    throw error;
-  }
-}
-
-async function names(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return [];
-    throw error;
-  }
 }
 
 const pathOf = (stateDir: string, { session, callId }: Pick<Claim, 'session' | 'callId'>, extension: string): string =>

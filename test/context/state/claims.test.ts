@@ -1,20 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { claimTry, readClaim, recordExecution, sweepClaims } from '../../../src/context/state/claims.ts';
+import { claimTry, readClaim, recordExecution } from '../../../src/context/state/claims.ts';
 import { openJournal } from '../../../src/context/state/journal.ts';
 import type { Execution } from '../../../src/protocol/outcome.ts';
-import { codeOf, scratch } from '../support.ts';
+import { codeOf, filesIn, scratch } from '../support.ts';
 
 const claim = { session: 's', callId: 'c', content: 'sha256:1', runId: 'run-1' };
 const done: Execution = { status: 'completed', output: { exitCode: 0 }, display: 'ok' };
-
-const filesIn = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((e) => e.isFile())
-    .map((e) => join(e.parentPath, e.name));
 
 describe('a claim', () => {
   it('is made once; who comes later learns the outcome, when there is one', async () => {
@@ -99,19 +94,6 @@ describe('an outcome', () => {
       if (file.endsWith('.outcome')) writeFileSync(file, '{"execution":{"status":"imagined"}}');
     expect(await claimTry(stateDir, claim)).toEqual({ claimed: false, sameContent: true });
   });
-});
-
-it('sweeping takes what is older, and nothing else', async () => {
-  const { stateDir } = scratch();
-  expect(await sweepClaims(stateDir, 1_000)).toBe(0);
-  await claimTry(stateDir, claim);
-  await recordExecution(stateDir, claim, done);
-  await openJournal(stateDir, 's', 'c').write('f', { before: 'a', after: 'b', note: null });
-  for (const file of filesIn(stateDir)) utimesSync(file, 1_000, 1_000);
-  await claimTry(stateDir, { ...claim, callId: 'new' });
-  expect(await sweepClaims(stateDir, 60_000)).toBe(3);
-  expect(await readClaim(stateDir, claim)).toBeUndefined();
-  expect(await readClaim(stateDir, { session: 's', callId: 'new' })).toMatchObject({ runId: 'run-1' });
 });
 
 it('journal entries belong to one call', async () => {
