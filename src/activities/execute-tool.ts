@@ -36,8 +36,10 @@ export async function executeTool(dependencies: Dependencies, input: ExecuteInpu
     const halt = dependencies.halted();
     if (halt) return held('halted', `${halt.by} halted the service: ${halt.reason}`);
     const session = await dependencies.sessions.read(from.session, { fresh: true });
-    using slot = await waitForSlot(dependencies, session);
-    if (!slot) return held('worker_lost', 'The worker shut down before the tool ran.');
+    const turn = await waitForSlot(dependencies, session, input);
+    if ('held' in turn) return turn.held;
+    using _slot = turn.slot;
+    beat.running();
     const allowed = await authorise(dependencies, from, session, input);
     return await perform(dependencies, from, session, allowed, beat.progress);
   } catch (error) {
@@ -51,13 +53,19 @@ export async function executeTool(dependencies: Dependencies, input: ExecuteInpu
 /** Nothing ran and nothing was claimed: the workflow may ask again. */
 const held = (code: ErrorCode, message: string): Execution => ({ status: 'held', error: callError(code, message) });
 
-/** The agent's turn, or undefined when the worker shuts down first. */
-async function waitForSlot({ slots }: Dependencies, { facts }: KnownSession): Promise<Disposable | undefined> {
+/** The agent's turn, or why the call is held: the worker shuts down, or as many wait as may and a person's decision must not be lost for that. */
+async function waitForSlot(
+  { slots }: Dependencies,
+  { facts }: KnownSession,
+  { approval }: ExecuteInput,
+): Promise<{ slot: Disposable } | { held: Execution }> {
   try {
-    return await slots.take(facts.agent, cancellationSignal());
+    return { slot: await slots.take(facts.agent, cancellationSignal()) };
   } catch (error) {
     const shutDown = cancellationSignal().aborted && !Context.current().cancellationDetails?.cancelRequested;
-    if (shutDown) return undefined;
+    if (shutDown) return { held: held('worker_lost', 'The worker shut down before the tool ran.') };
+    if (approval && isCountersignError(error) && error.code === 'too_many_calls')
+      return { held: held('too_many_calls', error.message) };
     throw error;
   }
 }
@@ -167,12 +175,26 @@ const reused = ({ session, callId }: Caller): Execution => ({
 });
 
 /** Often enough that a cancellation arrives well within a second; see the worker's maxHeartbeatThrottleInterval. */
-const HEARTBEAT_MS = 400;
+const RUNNING_BEAT_MS = 400;
+/** The server writes each beat down: a hundred calls that wait for their agent's turn must not keep it busy with that alone. */
+const WAITING_BEAT_MS = 4_000;
 
-function startHeartbeat(): { progress(text: string): void; stop(): void } {
+interface Heartbeat {
+  /** The wait is over; from now on beats are quick. */
+  running(): void;
+  progress(text: string): void;
+  stop(): void;
+}
+
+function startHeartbeat(): Heartbeat {
   let latest: string | undefined;
-  const timer = setInterval(() => heartbeat(latest), HEARTBEAT_MS);
+  const every = (ms: number): NodeJS.Timeout => setInterval(() => heartbeat(latest), ms);
+  let timer = every(WAITING_BEAT_MS);
   return {
+    running: () => {
+      clearInterval(timer);
+      timer = every(RUNNING_BEAT_MS);
+    },
     progress: (text) => {
       latest = text.slice(0, 500);
     },

@@ -17,7 +17,7 @@ interface Queue {
   waiting: (() => void)[];
 }
 
-export function createSlots(limits: () => { running: number; queued: number }): Slots {
+export function createSlots(limits: (agent: string) => { running: number; queued: number }): Slots {
   const queues = new Map<string, Queue>();
 
   const queueOf = (agent: string): Queue => {
@@ -34,7 +34,7 @@ export function createSlots(limits: () => { running: number; queued: number }): 
         if (!held) return;
         held = false;
         queue.running -= 1;
-        if (queue.running < limits().running) queue.waiting.shift()?.();
+        if (queue.running < limits(agent).running) queue.waiting.shift()?.();
         if (queue.running === 0 && queue.waiting.length === 0) queues.delete(agent);
       },
     };
@@ -43,7 +43,7 @@ export function createSlots(limits: () => { running: number; queued: number }): 
   const take = async (agent: string, signal: AbortSignal): Promise<Disposable> => {
     signal.throwIfAborted();
     const queue = queueOf(agent);
-    const { running, queued } = limits();
+    const { running, queued } = limits(agent);
     if (queue.running < running && queue.waiting.length === 0) return slot(agent, queue);
     if (queue.waiting.length >= queued) {
       const message = `Agent ${agent} has ${running} calls running and ${queued} waiting in this worker. Call again when some have ended.`;

@@ -75,6 +75,12 @@ export function withDefaults(file: ConfigFile): Config {
   };
 }
 
+/** How many calls of an agent run and wait in one worker: its own limits, else those of all. */
+export function callLimits({ agents, limits }: Config, agent: string): Pick<Limits, 'running' | 'queued'> {
+  const own = Object.hasOwn(agents, agent) ? agents[agent]?.limits : undefined;
+  return { running: own?.running ?? limits.running, queued: own?.queued ?? limits.queued };
+}
+
 const stepOf = (step: NonNullable<Given<'approvals'>['ladder']>[number]): LadderStep =>
   'remind' in step
     ? { afterMs: durationMs(step.after), kind: 'remind' }

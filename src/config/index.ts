@@ -2,6 +2,7 @@
 export { configSchema, type ConfigFile } from './schema.ts';
 export {
   DEFAULT_LIMITS,
+  callLimits,
   durationMs,
   type AgentConfig,
   type ApproverConfig,

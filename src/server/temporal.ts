@@ -166,6 +166,8 @@ const DYNAMIC_CONFIG = {
   // The first workflow task comes back with the start, and an activity with the task that scheduled it.
   'system.enableEagerWorkflowStart': true,
   'system.enableActivityEagerExecution': true,
+  // Calls carry their agent as fairness key: what waits in a task queue is given out agent by agent.
+  'matching.enableFairness': true,
 };
 
 function serverArguments(options: TemporalOptions, port: number, uiPort: number | undefined): string[] {

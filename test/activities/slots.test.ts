@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { callLimits, parseConfig } from '../../src/config/index.ts';
 import { createSlots } from '../../src/activities/slots.ts';
 
 const never = new AbortController().signal;
@@ -61,4 +62,15 @@ test('a slot given back twice frees one', async () => {
   void third.then(() => (taken = true));
   await new Promise((resolve) => setTimeout(resolve, 5));
   expect(taken).toBe(false);
+});
+
+test('an agent may have limits of its own', async () => {
+  const { config } = parseConfig(
+    '{"limits":{"running":1,"queued":0},"agents":{"ada":{"limits":{"running":2}}}}',
+    'test',
+  );
+  const slots = createSlots((agent) => callLimits(config, agent));
+  for (const agent of ['ada', 'ada', 'constructor']) expect(await slots.take(agent, never)).toBeDefined();
+  for (const agent of ['ada', 'constructor'])
+    await expect(slots.take(agent, never)).rejects.toMatchObject({ code: 'too_many_calls' });
 });

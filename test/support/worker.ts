@@ -9,7 +9,7 @@ import { parseConfig } from '../../src/config/index.ts';
 
 import type { Notification } from '../../src/protocol/approval.ts';
 import { createWorker, type CountersignWorker } from '../../src/server/worker.ts';
-import { builtInTools } from '../../src/tools/index.ts';
+import { type Tool, builtInTools } from '../../src/tools/index.ts';
 import { probeTools } from './probe-tools.ts';
 
 export interface TestService extends AsyncDisposable {
@@ -32,11 +32,11 @@ export interface TestServiceOptions {
   taskQueue: string;
   /** Text of the configuration file. */
   config?: string;
+  /** Tools besides the built-in ones and the probes. */
+  tools?: readonly Tool[];
   /** A folder of an earlier service, to go on with its state; it is then left in place at the end. */
   folder?: string;
 }
-
-const tools = [...builtInTools, ...probeTools];
 
 let installed = false;
 
@@ -67,6 +67,7 @@ export async function testFolder(): Promise<string> {
 export async function startTestService(options: TestServiceOptions): Promise<TestService> {
   installRuntime();
 
+  const tools = [...builtInTools, ...probeTools, ...(options.tools ?? [])];
   const folder = options.folder ?? (await testFolder());
   const workspace = join(folder, 'workspace');
   const stateDir = join(folder, 'state');
