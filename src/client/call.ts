@@ -8,11 +8,13 @@ import {
 import { CancelledFailure, TerminatedFailure, defaultPayloadConverter } from '@temporalio/common';
 import type { ApprovalDetails } from '../protocol/approval.ts';
 import { type AmendAnswer, CALL_MEMO, type CallInput, type Settled, type Waiting } from '../protocol/call.ts';
+import type { Halt } from '../protocol/control.ts';
 import { CountersignError, callError } from '../protocol/errors.ts';
 import { type CallName, callWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { CALL_MESSAGE, CALL_STATE, SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
 import type { Outcome } from '../protocol/outcome.ts';
+import { Control } from './control.ts';
 import { type Transport, isGone, reach, sendUpdate } from './transport.ts';
 
 /** A fast call is done by then, and never pays for being asked whether it waits. */
@@ -101,6 +103,20 @@ export class CallHandle {
     const { status, memo, searchAttributes } = await this.#describe();
     const waits = status.name === 'RUNNING' && searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === CALL_STATE.waiting;
     return waits ? (memo?.[CALL_MEMO] as Waiting | undefined) : undefined;
+  }
+
+  /**
+   * Who halted the service and why, where that is what keeps the call from running; undefined for a call that runs, waits for somebody or
+   * has ended. A held call goes on by itself within half a minute once the service is resumed.
+   * @throws CountersignError `call_not_found`, `no_service`
+   */
+  async held(): Promise<Halt | undefined> {
+    const halt = await new Control(this.#transport).halted();
+    if (!halt) return undefined;
+    const { status, searchAttributes, raw } = await this.#describe();
+    const waits = searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === CALL_STATE.waiting;
+    const runs = (raw.pendingActivities?.length ?? 0) > 0;
+    return status.name === 'RUNNING' && !waits && !runs ? halt : undefined;
   }
 
   /** The latest word of the running tool, where it has said one. */

@@ -39,32 +39,30 @@ describe('halt and resume', () => {
 
     // Workers notice within a second.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const call = cli([
-      'call',
-      'write',
-      '{"path":"a.txt","content":"hi"}',
-      '--call-id',
-      'held',
-      '--wait',
-      '3s',
-      '--json',
+    const write = ['write', '{"path":"a.txt","content":"hi"}', '--call-id', 'held'];
+    const held = {
+      by: userInfo().username,
+      reason: 'wrong\u001b[2J folder',
+      at: expect.stringMatching(/Z$/) as string,
+    };
+    expect(await json('call', ...write)).toMatchObject([4, { status: 'running', held, tries: 0 }]);
+    const told = await cli(['call', ...write]);
+    expect([told.status, told.stdout]).toEqual([
+      4,
+      expect.stringMatching(
+        /^running {2}write .*\n {2}Held: the service is halted by \S+ since [-\d]+ [:\d]+: wrong⟨U\+001B⟩\[2J folder\n {2}It runs after: {2}countersign resume /,
+      ) as string,
     ]);
-    expect([(await call).status, (await call).json()['status']]).toEqual([4, 'running']);
+    const waited = await cli(['call', ...write, '--wait', '4s', '--json']);
+    expect([waited.status, waited.json()]).toMatchObject([4, { status: 'running', held }]);
+    expect(waited.stderr).toMatch(/^Held: the service is halted by /);
 
     expect(await json('resume', '--reason', 'sorted out')).toMatchObject([
       0,
       { halted: false, was: { reason: 'wrong\u001b[2J folder' } },
     ]);
-    const [ended, outcome] = await json(
-      'call',
-      'write',
-      '{"path":"a.txt","content":"hi"}',
-      '--call-id',
-      'held',
-      '--wait',
-      '60s',
-    );
-    expect([ended, outcome['status'], outcome['tries']]).toEqual([0, 'completed', 1]);
+    const [ended, outcome] = await json('call', ...write, '--wait', '60s');
+    expect([ended, outcome['status'], outcome['tries'], outcome['held']]).toEqual([0, 'completed', 1, undefined]);
     expect((await cli(['resume', '--reason', 'again'])).stdout).toBe(
       'running  Calls run; the service was not halted.\n',
     );

@@ -1,10 +1,11 @@
 /** The line by which a call's end, or what it waits for, is told to programs. */
 import type { CallHandle, Outcome, Settled } from '../../client/index.ts';
+import type { Halt } from '../../protocol/control.ts';
 import type { CallError, OutcomeStatus } from '../../protocol/outcome.ts';
 import { STATUS, type Status } from '../status.ts';
 
 /** How far a call has come: `running` is said only to those who did not wait, or no longer. */
-export type Progress = Settled | { state: 'running' };
+export type Progress = Settled | { state: 'running'; held?: Halt };
 
 export interface OutcomeLine extends Omit<Outcome, 'status'> {
   callId: string;
@@ -12,6 +13,8 @@ export interface OutcomeLine extends Omit<Outcome, 'status'> {
   tool: string;
   status: OutcomeStatus | 'waiting' | 'running';
   waitingFor?: 'approval' | 'correction';
+  /** Who halted the service, where that is why the call does not run yet. `at` is ISO 8601. */
+  held?: { by: string; reason: string; at: string };
   error?: CallError;
   /** From the start to this answer, as this program saw it. */
   durationMs: number;
@@ -27,8 +30,11 @@ export function outcomeLine(
   switch (progress.state) {
     case 'done':
       return { ...name, ...progress.outcome, durationMs };
-    case 'running':
-      return { ...name, status: 'running', attempts: 1, tries: 0, durationMs };
+    case 'running': {
+      const { held } = progress;
+      const halt = held && { held: { by: held.by, reason: held.reason, at: new Date(held.at).toISOString() } };
+      return { ...name, status: 'running', ...halt, attempts: 1, tries: 0, durationMs };
+    }
     case 'waiting': {
       const { waiting, seq } = progress;
       if (waiting.for === 'approval') {

@@ -11,6 +11,7 @@ import { outcomeLine, statusOfLine } from '../calls/outcome-line.ts';
 import { concurrency, duration } from '../io/options.ts';
 import { note, onInterrupt, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
+import { heldBy } from '../render/halted.ts';
 import { outcomeText } from '../render/outcome.ts';
 import { withSpinner } from '../render/spinner.ts';
 import { withService } from '../service/with-service.ts';
@@ -105,6 +106,7 @@ async function callOnce(
             if (waiting.for === 'approval')
               spinner.note(`Waits for approval: countersign show '${shortCode(waiting.request.digest)}'`);
           },
+          onHeld: (halt) => spinner.note(heldBy(halt)),
         }),
       ),
     );

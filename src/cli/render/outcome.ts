@@ -2,6 +2,7 @@
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 import type { OutcomeLine } from '../calls/outcome-line.ts';
 import { paint } from '../io/output.ts';
+import { heldBy } from './halted.ts';
 import { objectLines } from './json-text.ts';
 import { safeJson, safeLine, safeText } from '../../approval/render/safe-text.ts';
 import { span } from './time.ts';
@@ -67,7 +68,9 @@ function errorLines({ error, approval }: OutcomeLine): string[] {
   ];
 }
 
-function nextSteps({ status, waitingFor, error, callId }: OutcomeLine, id: string): string[] {
+function nextSteps({ status, waitingFor, held, error, callId }: OutcomeLine, id: string): string[] {
+  if (held)
+    return [`  ${heldBy({ ...held, at: Date.parse(held.at) })}`, `  It runs after:  countersign resume --reason '…'`];
   if (status === 'running') return [`  It runs on. See what came of it: countersign audit ${id}`];
   if (waitingFor === 'approval') {
     return [
