@@ -168,6 +168,9 @@ const DYNAMIC_CONFIG = {
   'system.enableActivityEagerExecution': true,
   // Calls carry their agent as fairness key: what waits in a task queue is given out agent by agent.
   'matching.enableFairness': true,
+  // Each partition of a queue is fair by itself only, and a server of one process has no use for four.
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
 };
 
 function serverArguments(options: TemporalOptions, port: number, uiPort: number | undefined): string[] {
