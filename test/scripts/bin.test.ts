@@ -35,6 +35,21 @@ describe('the countersign command', () => {
     expect(program.output().trim()).toBe(output);
   });
 
+  test.skipIf(process.platform === 'win32')('starts a service with a young heap that stays small', async () => {
+    const bin = join(folder, 'published/bin/countersign.mjs');
+    const told = `console.log(process.pid, process.env.MALLOC_ARENA_MAX, ...process.execArgv, ...process.argv.slice(2));`;
+    await writeFile(join(folder, 'published/dist/cli/main.js'), told);
+    await using program = run(process.execPath, [bin, 'start', '--json']);
+    expect(await program.ended).toBe(0);
+    // Under the process id that it was started with.
+    expect(program.output().trim()).toBe(`${program.pid} 2 --max-semi-space-size=16 start --json`);
+    await using own = run(process.execPath, ['--max-semi-space-size=32', bin, 'start'], {
+      env: { ...process.env, MALLOC_ARENA_MAX: '4' },
+    });
+    expect(await own.ended).toBe(0);
+    expect(own.output().trim()).toBe(`${own.pid} 4 --max-semi-space-size=32 start`);
+  });
+
   test('says which Node it needs, where there is none', async () => {
     await using program = run(process.execPath, ['--import', OLD_NODE, join(folder, 'published/bin/countersign.mjs')]);
     expect(await program.ended).toBe(70);
