@@ -3,7 +3,7 @@
  * who calls (Temporal says), what the session is (read anew), what policy says now, whether a person's decision is
  * bound to exactly this and signed as required (authorise.ts), and, for a `once` tool, whether its one try was claimed before.
  */
-import { cancellationSignal, Context, heartbeat } from '@temporalio/activity';
+import { cancellationSignal, Context } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
 import { callContent } from '../approval/digest.ts';
 import {
@@ -173,31 +173,3 @@ const reused = ({ session, callId }: Caller): Execution => ({
     `Call id ${session}/${callId} ran before with other content; ids are never reused.`,
   ),
 });
-
-/** Often enough that a cancellation arrives well within a second; see the worker's maxHeartbeatThrottleInterval. */
-const RUNNING_BEAT_MS = 400;
-/** The server writes each beat down: a hundred calls that wait for their agent's turn must not keep it busy with that alone. */
-const WAITING_BEAT_MS = 4_000;
-
-interface Heartbeat {
-  /** The wait is over; from now on beats are quick. */
-  running(): void;
-  progress(text: string): void;
-  stop(): void;
-}
-
-function startHeartbeat(): Heartbeat {
-  let latest: string | undefined;
-  const every = (ms: number): NodeJS.Timeout => setInterval(() => heartbeat(latest), ms);
-  let timer = every(WAITING_BEAT_MS);
-  return {
-    running: () => {
-      clearInterval(timer);
-      timer = every(RUNNING_BEAT_MS);
-    },
-    progress: (text) => {
-      latest = text.slice(0, 500);
-    },
-    stop: () => clearInterval(timer),
-  };
-}
