@@ -25,6 +25,7 @@ import { type Allowed, Refused, authorise } from './authorise.ts';
 import { type Caller, caller } from './caller.ts';
 import type { Dependencies } from './dependencies.ts';
 import { toCallError, toExecution } from './failure.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { runTool } from './run-tool.ts';
 import type { KnownSession } from './session-reader.ts';
 
