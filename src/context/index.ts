@@ -2,6 +2,7 @@
 export { openArtifacts } from './state/artifacts.ts';
 export { claimTry, readClaim, recordExecution, type Claim, type Claimed } from './state/claims.ts';
 export { forgetHalt, readHalt, recordHalt } from './state/halt-record.ts';
+export { stateId } from './state/state-id.ts';
 export { sweepState } from './state/sweep.ts';
 export { isRevoked, revokeGrant } from './state/revoked-grants.ts';
 export { spendApproval, useApproval } from './state/used-approvals.ts';

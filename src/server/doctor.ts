@@ -4,9 +4,11 @@ import { Connection } from '@temporalio/client';
 import { CONFIG_FILE, findConfig } from '../config/index.ts';
 import { contradictions } from '../policy/index.ts';
 import { sandboxStatus } from '../context/index.ts';
+import { TASK_QUEUE } from '../protocol/names.ts';
 import { type ConnectionSettings, connectionSettings } from './connect.ts';
 import { findTemporal } from './find-temporal.ts';
 import { configDir } from './paths.ts';
+import { STATE_NOT_SHARED, statesOfWorkers } from './shared-state.ts';
 import { type NamespaceState, RETENTION_DAYS, inspectNamespace } from './setup.ts';
 
 export interface Check {
@@ -115,13 +117,21 @@ async function serviceChecks(env: NodeJS.ProcessEnv): Promise<Check[]> {
     const state = await connection.withDeadline(Date.now() + CONNECT_MS, () =>
       inspectNamespace(connection as Connection, namespace),
     );
-    return [{ name: 'service', ok: true, found: where }, ...namespaceChecks(namespace, state)];
+    const states = state.exists ? await statesOfWorkers(connection.workflowService, namespace, TASK_QUEUE) : [];
+    return [{ name: 'service', ok: true, found: where }, ...namespaceChecks(namespace, state), stateCheck(states)];
   } catch (error) {
     const hint = `It does not answer (${messageOf(error)}). Check TEMPORAL_ADDRESS, or start the server there.`;
     return [{ name: 'service', ok: false, found: where, hint }];
   } finally {
     await connection?.close();
   }
+}
+
+/** By the names of the state folders of all workers that take calls. */
+export function stateCheck(states: readonly string[]): Check {
+  const name = 'state-folder';
+  if (states.length > 1) return { name, ok: false, found: `${states.length} different ones`, hint: STATE_NOT_SHARED };
+  return { name, ok: true, found: states.length === 0 ? 'no worker takes calls' : 'one, for all workers' };
 }
 
 function namespaceChecks(

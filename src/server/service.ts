@@ -14,6 +14,7 @@ import { type ConfigRecorder, createConfigRecorder } from './config-recorder.ts'
 import { configuredConnection, type ConnectionSettings } from './connect.ts';
 import { configDir, stateDir } from './paths.ts';
 import { RETENTION_DAYS } from './setup.ts';
+import { watchSharedState } from './shared-state.ts';
 import { type ServerExit, type TemporalServer, startTemporal } from './temporal.ts';
 import { type CountersignWorker, createWorker } from './worker.ts';
 
@@ -63,11 +64,19 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   try {
     const { worker, connection } = await openWorker(options, settings, server, state, log);
     const stopSweeping = keepSwept(state, log);
+    const { client, taskQueue } = worker;
+    const stopWatching = watchSharedState({ client, taskQueue, stateDir: state, log });
     const work = worker.run();
     settings.recordWith(createConfigRecorder(worker, log));
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> =>
-      (stopped ??= stopAll({ worker, connection, work, server, stopping: [settings.stop, stopSweeping] }));
+      (stopped ??= stopAll({
+        worker,
+        connection,
+        work,
+        server,
+        stopping: [settings.stop, stopSweeping, stopWatching],
+      }));
     const running = Promise.race([work, ended.promise]);
     running.catch(() => undefined);
     const { address, namespace, uiUrl, from } = server;

@@ -7,12 +7,13 @@ import { watchHalt } from '../activities/halt-watch.ts';
 import { createSessionReader } from '../activities/session-reader.ts';
 import { createSlots } from '../activities/slots.ts';
 import { type Config, callLimits } from '../config/index.ts';
-import { canonicalWorkspace, preparePipes } from '../context/index.ts';
+import { canonicalWorkspace, stateId, preparePipes } from '../context/index.ts';
 import { type Rules, preparePolicy, toolOverLimit } from '../policy/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
 import type { SessionFacts } from '../protocol/session.ts';
 import { type Catalogue, type Tool, createCatalogue } from '../tools/index.ts';
+import { workerIdentity } from './shared-state.ts';
 import { surroundings } from './surroundings.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
@@ -88,6 +89,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
     taskQueue,
     workflowBundle: await workflowBundle(),
     activities,
+    identity: workerIdentity(await stateId(options.stateDir)),
     ...WORKER_SETTINGS,
     ...(options.maxCachedWorkflows !== undefined && { maxCachedWorkflows: options.maxCachedWorkflows }),
   });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { doctor } from '../../src/server/doctor.ts';
+import { doctor, stateCheck } from '../../src/server/doctor.ts';
 
 let home: string;
 beforeAll(async () => {
@@ -35,7 +35,16 @@ describe('doctor', () => {
       { name: 'service', ok: true, found: `${address}, namespace default (configured)` },
       { name: 'search-attributes', ok: true, found: 'all four' },
       { name: 'retention', ok: true, found: '30 days' },
+      { name: 'state-folder', ok: true, found: 'no worker takes calls' },
     ]);
+  });
+
+  test.each([
+    [[], true, 'no worker takes calls'],
+    [['a'], true, 'one, for all workers'],
+    [['a', 'b'], false, '2 different ones'],
+  ])('of the state folders %j says ok: %s', (states, ok, found) => {
+    expect(stateCheck(states)).toMatchObject({ name: 'state-folder', ok, found });
   });
 
   test('says so when the configured server does not answer', async () => {
