@@ -14,22 +14,38 @@ let running = 0;
 export const heartbeatEvery = (tools: number): number =>
   Math.min(Math.max(OFTEN_MS, (tools * 1_000) / BEATS_A_SECOND), SELDOM_MS);
 
-/** `progress` goes along with the next heartbeat. */
-export function startHeartbeat(): { progress(text: string): void; stop(): void } {
+export interface Heartbeat {
+  /** The wait for the agent's turn is over; until now beats were seldom. */
+  running(): void;
+  /** Goes along with the next beat. */
+  progress(text: string): void;
+  stop(): void;
+}
+
+export function startHeartbeat(): Heartbeat {
   let latest: string | undefined;
+  let runs = false;
   let timer: NodeJS.Timeout;
+  const next = (): void => {
+    timer = setTimeout(beat, runs ? heartbeatEvery(running) : SELDOM_MS);
+  };
   const beat = (): void => {
     heartbeat(latest);
-    timer = setTimeout(beat, heartbeatEvery(running));
+    next();
   };
-  running += 1;
-  timer = setTimeout(beat, heartbeatEvery(running));
+  next();
   return {
+    running: () => {
+      runs = true;
+      running += 1;
+      clearTimeout(timer);
+      next();
+    },
     progress: (text) => {
       latest = text.slice(0, 500);
     },
     stop: () => {
-      running -= 1;
+      if (runs) running -= 1;
       clearTimeout(timer);
     },
   };
