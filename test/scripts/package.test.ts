@@ -11,7 +11,11 @@ const exec = promisify(execFile);
 // A backend's project with the packed tarball installed, as npm would install it from a registry.
 let project: string;
 let contents: string[];
+let example: string;
+let backend: string;
 beforeAll(async () => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  [example = '', backend = ''] = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, text]) => text ?? '');
   project = await realpath(await mkdtemp(join(tmpdir(), 'countersign-package-')));
   const npm = (args: string[], cwd: string) =>
     exec('npm', [...args, '--loglevel=error'], { cwd, maxBuffer: 10_000_000 });
@@ -22,7 +26,9 @@ beforeAll(async () => {
   await writeFile(join(project, 'package.json'), '{ "name": "backend", "type": "module" }');
   await npm(['install', '--no-audit', '--no-fund', '--prefer-offline', join(project, packed?.filename ?? '')], project);
 }, 180_000);
-afterAll(() => rm(project, { recursive: true, force: true }));
+afterAll(async () => {
+  for (const folder of [project, `${project}-home`]) await rm(folder, { recursive: true, force: true });
+});
 
 interface PackAnswer {
   filename: string;
@@ -60,11 +66,10 @@ describe('the published package', () => {
     expect(contents.filter((path) => /^(src|test|scripts)\/|(?<!\.d)\.ts$/.test(path))).toEqual([]);
   });
 
-  test('type-checks in a strict project, and so does the first example of the README', async () => {
-    const readme = await readFile(join(ROOT, 'README.md'), 'utf8').catch(() => '');
-    const example = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
+  test('type-checks in a strict project, and so do the examples of the README', async () => {
     await writeFile(join(project, 'backend.ts'), BACKEND);
-    await writeFile(join(project, 'readme.ts'), `export {};\n${example}`);
+    await writeFile(join(project, 'readme-client.ts'), `export {};\n${example}`);
+    await writeFile(join(project, 'readme-backend.ts'), backend);
     const options = ['--target', 'es2024', '--lib', 'es2024,esnext.disposable,dom', '--module', 'nodenext', '--noEmit'];
     const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')];
     const strict = [
@@ -74,7 +79,7 @@ describe('the published package', () => {
       '--skipLibCheck',
       'false',
     ];
-    const files = ['backend.ts', 'readme.ts'];
+    const files = ['backend.ts', 'readme-client.ts', 'readme-backend.ts'];
     await using tsc = runNode(
       join(ROOT, 'node_modules/.bin/tsc'),
       ['--ignoreConfig', '--pretty', 'false', ...options, ...types, ...strict, ...files],
@@ -82,7 +87,7 @@ describe('the published package', () => {
     );
     await tsc.ended;
     // Temporal's own declarations have errors under these options; ours and the user's have none.
-    const ours = tsc.output().match(/^(backend|readme|node_modules\/countersign\/).*$/gm);
+    const ours = tsc.output().match(/^(backend|readme-|node_modules\/countersign\/).*$/gm);
     expect(ours).toBeNull();
     expect(tsc.output()).not.toMatch(/^error/m);
   });
@@ -92,12 +97,24 @@ describe('the published package', () => {
     await mkdir(workspace);
     await writeFile(join(workspace, 'hello.txt'), 'hello\n');
     await writeFile(join(project, 'backend.ts'), BACKEND);
-    await using backend = runNode('backend.ts', [workspace], {
+    await using program = runNode('backend.ts', [workspace], {
       cwd: project,
       env: { ...process.env, COUNTERSIGN_HOME: join(project, 'home') },
     });
-    const [line] = await backend.until(/^\{.*\}$/m);
+    const [line] = await program.until(/^\{.*\}$/m);
     expect(JSON.parse(line)).toMatchObject({ status: 'completed', tool: 'function' });
-    expect(await backend.ended).toBe(0);
+    expect(await program.ended).toBe(0);
+  });
+
+  test('runs the backend of the README, which ends by itself', async () => {
+    await writeFile(join(project, 'readme-backend.ts'), backend);
+    await using program = runNode('readme-backend.ts', [], {
+      cwd: project,
+      env: { ...process.env, COUNTERSIGN_HOME: `${project}-home` },
+    });
+    expect([await program.ended, program.output()]).toEqual([
+      0,
+      expect.stringMatching(/^\.: \d+ entries\n(.*\n)* {2}readme-backend\.ts \(/m) as string,
+    ]);
   });
 });
