@@ -7,7 +7,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import type { ForkAnswer, ForkRequest } from './fork-server.ts';
+import { type ForkAnswer, type ForkRequest, HIDDEN } from './fork-server-messages.ts';
 
 const running = new Set<number>();
 
@@ -28,9 +28,8 @@ function start({ id, file, args, env, cwd, stdio }: ForkRequest): void {
     const own = stdio.map((item) => {
       if (item === 'ignore') return 'ignore';
       if (item === 'report' || 'data' in item) return 'pipe';
-      const fd = openSync(`/proc/${process.ppid}/fd/${item.fd}`, item.flags);
-      opened.push(fd);
-      return fd;
+      opened.push(openDescriptor(item));
+      return opened.at(-1);
     });
     // A session and process group of its own: what is sent to the group reaches its children and not us.
     const child = spawn(file, args, { cwd, env, detached: true, stdio: own as StdioOptions });
@@ -39,6 +38,15 @@ function start({ id, file, args, env, cwd, stdio }: ForkRequest): void {
     failed(id, error);
   } finally {
     for (const fd of opened) closeSync(fd);
+  }
+}
+
+function openDescriptor({ fd, flags }: { fd: number; flags: number }): number {
+  try {
+    return openSync(`/proc/${process.ppid}/fd/${fd}`, flags);
+  } catch (error) {
+    // A worker that has changed its user since it was started hides them, also from its own.
+    throw Object.assign(new Error('the worker hides its descriptors', { cause: error }), { code: HIDDEN });
   }
 }
 

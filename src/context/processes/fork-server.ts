@@ -2,26 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-
-/** One descriptor of the child: nothing, text that it reads, a pipe that it writes a report to, or a descriptor of ours, opened anew with these flags. */
-export type StdioItem = 'ignore' | 'report' | { data: string } | { fd: number; flags: number };
-
-/** What to start: `stdio` from descriptor 0 on. */
-export interface ForkRequest {
-  id: number;
-  file: string;
-  args: readonly string[];
-  env: Readonly<Record<string, string>>;
-  cwd: string;
-  stdio: readonly StdioItem[];
-}
-
-export type ForkAnswer = { id: number } & (
-  | { pid: number }
-  | { report: string }
-  | { exit: [number | null, NodeJS.Signals | null] }
-  | { error: { message: string; code?: string } }
-);
+import type { ForkAnswer, ForkRequest } from './fork-server-messages.ts';
 
 /** Only where a descriptor of another process can be opened. */
 export const hasForkServer = (): boolean => process.platform === 'linux' && existsSync('/proc/self/fd');

@@ -3,7 +3,8 @@ import { spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { type ForkAnswer, type StdioItem, forkServer, hasForkServer } from './fork-server.ts';
+import { type ForkAnswer, HIDDEN, type StdioItem } from './fork-server-messages.ts';
+import { forkServer, hasForkServer } from './fork-server.ts';
 import { takePipes } from './pipes.ts';
 
 export interface Program {
@@ -27,9 +28,12 @@ export interface Launched {
   close(): void;
 }
 
+/** False once the fork server could not open what it was to pass on. */
+let passes = hasForkServer();
+
 /** Throws the error of a failed start. */
 export async function launch(program: Program): Promise<Launched> {
-  const pipes = hasForkServer() ? await takePipes() : undefined;
+  const pipes = passes ? await takePipes() : undefined;
   if (pipes === undefined) return launchHere(program);
   const { stdout, stderr } = pipes;
   const close = (): void => void (stdout.reader.destroy(), stderr.reader.destroy());
@@ -38,7 +42,9 @@ export async function launch(program: Program): Promise<Launched> {
     return { ...started, stdout: stdout.reader, stderr: stderr.reader, close };
   } catch (error) {
     close();
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== HIDDEN) throw error;
+    passes = false;
+    return await launchHere(program);
   } finally {
     closeSync(stdout.writeFd);
     closeSync(stderr.writeFd);

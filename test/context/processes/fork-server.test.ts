@@ -95,6 +95,28 @@ describe('the process that starts commands', () => {
     );
   });
 
+  it.skipIf(process.getuid?.() !== 0)('is done without where the worker hides its descriptors', async () => {
+    const child = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `const { launch } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/context/processes/launch.ts'))});
+         process.setgid(65534); process.setuid(65534);
+         for (const word of ['first', 'second']) {
+           const started = await launch({ file: '/bin/echo', args: [word], env: {}, cwd: '/' });
+           for await (const chunk of started.stdout) process.stdout.write(chunk);
+           await started.exit; started.close();
+         }`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    let printed = '';
+    child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    await new Promise((resolve) => child.once('close', resolve));
+    expect(printed).toBe('first\nsecond\n');
+  });
+
   it('does not keep a process up that has nothing more to do', async () => {
     const folders = scratch();
     const child = spawn(
