@@ -1,16 +1,18 @@
 /** Grants as main sessions keep them: taken in, taken back, and looked for where a person would have to be asked. */
+import { activityInfo } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { verifyGrant } from '../approval/grants.ts';
+import { neverUsed, notCovered, verifyGrant } from '../approval/grants.ts';
 import { revokeGrant as revoke } from '../context/index.ts';
 import type { ApprovalDetails, ApprovalRequest } from '../protocol/approval.ts';
 import { type ErrorCode, isCountersignError } from '../protocol/errors.ts';
 import { GRANTS_MEMO, type Grant, type StandingGrant } from '../protocol/grant.ts';
-import { callWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import { callWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import { CALL_MESSAGE } from '../protocol/names.ts';
+import type { Tool } from '../tools/index.ts';
 import type { Dependencies } from './dependencies.ts';
 import { type Judged, judgeCall } from './judge-call.ts';
 import type { KnownSession } from './session-reader.ts';
-import { standingGrant } from './standing-grant.ts';
+import { grantableCall, standingGrant } from './standing-grant.ts';
 
 export type GrantCheck = { ok: true } | { ok: false; code: ErrorCode; message: string };
 
@@ -39,8 +41,12 @@ async function grantsOf({ client }: Dependencies, main: string): Promise<Grant[]
   }
 }
 
-/** Whether a session may take the grant in: its maker is an approver of now who may decide on such calls, and signed it as required. */
-export function checkGrant({ settings, catalogue }: Dependencies, grant: Grant): GrantCheck {
+/**
+ * Whether a session may take the grant in: its maker is an approver of now who may decide on such calls, and signed it as required; and it
+ * can be of use, as far as that can be told.
+ */
+export async function checkGrant(dependencies: Dependencies, grant: Grant): Promise<GrantCheck> {
+  const { settings, catalogue } = dependencies;
   const tool = catalogue.get(grant.tool);
   if (!tool)
     return { ok: false, code: 'unknown_tool', message: `There is no tool ${JSON.stringify(grant.tool)} to grant.` };
@@ -52,7 +58,41 @@ export function checkGrant({ settings, catalogue }: Dependencies, grant: Grant):
     approvals,
     Date.now(),
   );
-  return checked.ok ? { ok: true } : { ok: false, code: 'bad_signature', message: checked.reason };
+  if (!checked.ok) return { ok: false, code: 'bad_signature', message: checked.reason };
+  const useless = neverUsed(grant, commandArgument(tool, grant)) ?? (await uselessExactly(dependencies, grant));
+  if (useless === undefined) return { ok: true };
+  const message = `Such a grant would never be used: ${useless}. Approve such calls one by one, or let them run in the sandbox, where policy asks less.`;
+  return { ok: false, code: 'invalid_usage', message };
+}
+
+/** Which of the tool's arguments is a command, by what it says of arguments like the grant's. */
+function commandArgument(tool: Tool, { arguments: patterns }: Grant): string {
+  const values = Object.entries(patterns).map(([name, pattern]) => [
+    name,
+    'exact' in pattern ? pattern.exact : pattern.glob,
+  ]);
+  try {
+    const command = tool.subjects(Object.fromEntries(values)).find(({ kind }) => kind === 'command');
+    return command?.argument ?? '';
+  } catch {
+    // A pattern is no argument; what the tool cannot make out of it is found out when a call comes.
+    return '';
+  }
+}
+
+/** A grant that spells a call out must cover that call in its main session. What policy lets run, or denies, or cannot judge is left alone. */
+async function uselessExactly(dependencies: Dependencies, grant: Grant): Promise<string | undefined> {
+  const main = parseSessionWorkflowId(activityInfo().workflowExecution?.workflowId ?? '');
+  const values = Object.entries(grant.arguments).map(([name, pattern]) =>
+    'exact' in pattern ? ([name, pattern.exact] as const) : undefined,
+  );
+  if (main === undefined || values.includes(undefined)) return undefined;
+  const session = await dependencies.sessions.read(main, { fresh: false });
+  const args = Object.fromEntries(values.filter((value) => value !== undefined));
+  const judged = await judgeCall(dependencies, session, { tool: grant.tool, arguments: args });
+  if (!judged.ok || judged.judgement.verdict !== 'ask') return undefined;
+  const call = await grantableCall(dependencies, session, judged);
+  return notCovered({ ...grant, scope: { session: main } }, call, Date.now());
 }
 
 /** Recorded outside of Temporal, for a signed grant stays well signed, whoever brings it again. */

@@ -56,7 +56,7 @@ export function createActivities(dependencies: Dependencies): Activities {
     admitSession: (facts) => admitSession(dependencies, facts),
     checkDecision: (input) => checkDecision(dependencies, input),
     explainInSession: (input) => explainInSession(dependencies, input),
-    checkGrant: async (grant) => checkGrant(dependencies, grant),
+    checkGrant: (grant) => checkGrant(dependencies, grant),
     coveredRequests: (input) => coveredRequests(dependencies, input),
     revokeGrant: (id) => revokeGrant(dependencies, id),
     checkResume: async (input) => checkResume(dependencies, input),

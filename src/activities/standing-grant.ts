@@ -1,5 +1,5 @@
 /** The grant that lets a call run without asking: used by preparation, and again, on that one grant, where it runs. */
-import { matchGrant, verifyGrant } from '../approval/grants.ts';
+import { type GrantableCall, matchGrant, verifyGrant } from '../approval/grants.ts';
 import { requiredFor } from '../approval/quorum.ts';
 import { isRevoked } from '../context/index.ts';
 import type { Grant, StandingGrant } from '../protocol/grant.ts';
@@ -16,11 +16,28 @@ export async function standingGrant(
   grants: readonly Grant[],
 ): Promise<StandingGrant | undefined> {
   if (grants.length === 0 || judged.judgement.verdict !== 'ask') return undefined;
+  const { approvals } = dependencies.settings().config;
+  const call = await grantableCall(dependencies, session, judged);
+  const now = Date.now();
+  for (const grant of grants) {
+    if (!matchGrant([grant], call, now)) continue;
+    const checked = verifyGrant(grant, call, approvals, now);
+    if (checked.ok && !(await isRevoked(dependencies.stateDir, grant.id))) return { grant, verified: checked.verified };
+  }
+  return undefined;
+}
+
+/** A judged call as far as it matters for grants. */
+export async function grantableCall(
+  dependencies: Dependencies,
+  session: KnownSession,
+  judged: Extract<Judged, { ok: true }>,
+): Promise<GrantableCall> {
   const { facts, above } = session;
   const { approvals, groups } = dependencies.settings().config;
   const { tool, judgement, subjects } = judged;
   const asked = { tool, tier: judgement.tier, agent: facts.agent, ...(groups && { groups }) };
-  const call = {
+  return {
     ...asked,
     facts: { tool, arguments: judged.arguments, subjects },
     session: facts.id,
@@ -28,11 +45,4 @@ export async function standingGrant(
     required: requiredFor(approvals, asked),
     bound: (await bindCall(dependencies, session, judged))?.bound,
   };
-  const now = Date.now();
-  for (const grant of grants) {
-    if (!matchGrant([grant], call, now)) continue;
-    const checked = verifyGrant(grant, asked, approvals, now);
-    if (checked.ok && !(await isRevoked(dependencies.stateDir, grant.id))) return { grant, verified: checked.verified };
-  }
-  return undefined;
 }

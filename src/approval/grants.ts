@@ -69,13 +69,43 @@ const isInScope = ({ scope }: Grant, { session, ancestors, agent }: GrantableCal
   'session' in scope ? scope.session === session || ancestors.includes(scope.session) : scope.agent === agent;
 
 /** Never what runs other text or programs; and, outside of the sandbox, nothing whose content is not in its words. */
-function canBeRemembered({ facts, tier, bound }: GrantableCall): boolean {
-  return facts.subjects.every((subject) => {
-    if (subject.kind !== 'command') return true;
-    if (!isRememberable(subject.command)) return false;
-    const outside = tier === 'elevated' || !subject.sandbox;
-    return !outside || (bound !== undefined && !bound.partly && bound.scripts.length === 0);
-  });
+const canBeRemembered = (call: GrantableCall): boolean => notRemembered(call) === undefined;
+
+/** Why no grant stands in for a person on such a call, in words that end no sentence; undefined where one may. */
+function notRemembered({ facts, tier, bound }: GrantableCall): string | undefined {
+  for (const subject of facts.subjects) {
+    if (subject.kind !== 'command') continue;
+    if (!isRememberable(subject.command)) return 'it runs other programs or text, or cannot be read';
+    if (tier !== 'elevated' && subject.sandbox) continue;
+    if (bound === undefined || bound.partly)
+      return `outside of the sandbox ${bound?.unbound[0] ?? 'it is not bound to its programs'}`;
+    if (bound.scripts.length > 0) return 'outside of the sandbox it runs files of the workspace';
+  }
+  return undefined;
+}
+
+/** Why a grant could never be used, as far as its arguments alone tell; undefined where it may be. */
+export function neverUsed({ arguments: patterns }: Grant, commandArgument: string): string | undefined {
+  const pattern = Object.hasOwn(patterns, commandArgument) ? patterns[commandArgument] : undefined;
+  if (!pattern || ('exact' in pattern && typeof pattern.exact !== 'string')) return undefined;
+  if ('exact' in pattern) return isRememberable(String(pattern.exact)) ? undefined : NEVER;
+  const program = PROGRAM.exec(pattern.glob)?.[0].trim();
+  if (program === undefined) return 'a pattern of commands begins with the name of a program, in full';
+  return isRememberable(program) ? undefined : NEVER;
+}
+
+const NEVER =
+  'what runs other programs or text, as git, npm, make and interpreters do, or cannot be read, is asked about each time';
+
+/** A program named in full, at the beginning of a glob. */
+const PROGRAM = /^[^\s*?]+( |$)/;
+
+/** Of a grant that names one call exactly: why that call would be asked about all the same; undefined where it would not. */
+export function notCovered(grant: Grant, call: GrantableCall, now: number): string | undefined {
+  if (call.required > 1) return 'several approvers have to agree';
+  return (
+    notRemembered(call) ?? (matchGrant([grant], call, now) ? undefined : 'it does not fit the call that it spells out')
+  );
 }
 
 function covers({ tool, arguments: patterns }: Grant, facts: CallFacts): boolean {
@@ -94,7 +124,7 @@ function matches(argument: string, pattern: GrantPattern, facts: CallFacts): boo
 
 /** The glob has to name the program in full, and to fit every simple command of the line, each for itself. */
 function commandMatches(argument: string, glob: string, command: string, facts: CallFacts): boolean {
-  if (!/^[^\s*?]+( |$)/.test(glob)) return false;
+  if (!PROGRAM.test(glob)) return false;
   const compiled = compilePattern(argument, { glob });
   const parts = safeCommand(command)?.parts ?? [];
   return parts.length > 0 && parts.every(({ argv }) => compiled(single(facts, argument, argv.join(' ')), 'permit'));

@@ -40,6 +40,16 @@ describe('grant', () => {
     [['grant', 'add', 'shel', '{}', '--for', '1h'], /no tool "shel"/],
     [['grant', 'add', 'shell', '{}', '--glob', 'x', '--for', '1h'], /NAME=PATTERN/],
     [['grant', 'revoke', 'nothing'], /no grant nothing/],
+    [
+      ['grant', 'add', 'shell', '{"command":"git log -3","sandbox":false,"reason":"r"}', '--for', '1h'],
+      /never be used: what runs other programs .* one by one, or let them run in the sandbox/,
+    ],
+    [['grant', 'add', 'shell', '{}', '--glob', 'command=git push *', '--for', '1h'], /never be used/],
+    [['grant', 'add', 'shell', '{}', '--glob', 'command=* push', '--for', '1h'], /begins with the name of a program/],
+    [
+      ['grant', 'add', 'shell', '{"command":"touch x && no-such-program","sandbox":false,"reason":"r"}', '--for', '1h'],
+      /never be used: outside of the sandbox no program "no-such-program" was found/,
+    ],
   ])('%j is refused with what to do', async (args, message) => {
     const ran = await cli(args);
     expect([ran.status, ran.stderr]).toEqual([2, expect.stringMatching(message) as string]);

@@ -26,12 +26,13 @@ interface Adding extends Place, Signing {
 
 const EXAMPLES = `
 countersign grant add delete '{"path":"/tmp/build","recursive":true}' --for 8h
-countersign grant add shell '{"sandbox":false,"reason":"release"}' --glob 'command=git push *' --for 1h
+countersign grant add shell '{"sandbox":false,"reason":"release"}' --glob 'command=gh release *' --for 1h
 countersign grant list
 countersign grant revoke 5f0c…
 
 A grant covers calls of one tool whose arguments are those given (exactly, or by --glob), in this main session and those below
-it, or of one agent below it. It always has an end, 30 days away at most. Deny rules still win.`;
+it, or of one agent below it. It always has an end, 30 days away at most. Deny rules still win. Commands that run other programs or
+text (git, npm, make, interpreters) are asked about each time, as are, outside of the sandbox, files of the workspace.`;
 
 export function command(ended: Ended): Command {
   const group = defineGroup('grant', 'Remembered approvals: made on purpose, exact, ending, revocable.', EXAMPLES);
