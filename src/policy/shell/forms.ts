@@ -3,8 +3,9 @@
  * inside of substitutions, wrappers and nested shells. A rule against `rm *` finds `sudo \rm x`, `sh -c "rm x"` and `$(rm x)`.
  * A reading too many denies too much, which is the right side to be wrong on; what only running would tell can't be read.
  */
-import { forEachChild, parse, type Redirection, type SyntaxNode } from 'unbash';
+import { type Redirection, type SyntaxNode, forEachChild } from 'unbash';
 import type { CallFacts, ResolvedSubject } from '../types.ts';
+import { parsed } from './parse.ts';
 
 type CommandSubject = Extract<ResolvedSubject, { kind: 'command' }>;
 
@@ -94,7 +95,7 @@ function readLine(reader: Reader, line: string, nesting: number): void {
     forEachChild(node, (child) => visit(child));
   };
   try {
-    const script = parse(line);
+    const script = parsed(line);
     if (script.errors !== undefined && script.errors.length > 0) reader.complete = false;
     visit(script);
   } catch {

@@ -174,11 +174,12 @@ function namedByRule(
   rules: Rules,
   parts: readonly Part[] | undefined,
 ): { rule: string; reason: string } | undefined {
+  // Made once for all rules: what is read of a command is remembered by its subject.
+  const singles = (parts ?? []).map((part) => withCommand(call, subject, part.argv.join(' ')));
   for (const one of allowRulesOn(subject.argument, session, rules)) {
     const exact = 'exact' in (one.rule.when?.[subject.argument] ?? {});
     if (!exact && (rules.shell.security === 'paranoid' || parts === undefined)) continue;
-    const calls = exact ? [call] : (parts ?? []).map((part) => withCommand(call, subject, part.argv.join(' ')));
-    if (calls.every((single) => ruleMatches(one, single))) {
+    if ((exact ? [call] : singles).every((single) => ruleMatches(one, single))) {
       return { rule: one.name, reason: one.rule.reason ?? 'a rule allows this command' };
     }
   }

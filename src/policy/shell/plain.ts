@@ -2,8 +2,9 @@
  * Plain command lines: simple commands of literal words, joined by `|`, `&&`, `||`, `;` or a new line. Nothing else can be
  * judged by its words. Two parsers and the grammar of literal words below have to read a line alike, or it is not plain.
  */
-import { type Command, parse, type PipelineNode, type Statement, type Word } from 'unbash';
+import type { Command, PipelineNode, Statement, Word } from 'unbash';
 import { normalForm } from './mvdan.ts';
+import { parsed, remembered } from './parse.ts';
 
 export type Operator = '|' | '&&' | '||' | ';';
 
@@ -31,26 +32,31 @@ class NotPlain extends Error {}
 
 /** Reads a command line, or says why its words can't be relied on. */
 export function plainLine(command: string, { maxLength, maxParts }: ShellLimits): PlainLine {
+  if (command.length > maxLength) return { plain: false, why: `it has more than ${maxLength} characters` };
+  const line = readLine(command);
+  if (line.plain && line.parts.length > maxParts) return { plain: false, why: `it has more than ${maxParts} commands` };
+  return line;
+}
+
+const readLine = remembered((command: string): PlainLine => {
   try {
-    if (command.length > maxLength) throw new NotPlain(`it has more than ${maxLength} characters`);
     // Control characters and invisible ones make what a person sees differ from what a shell reads.
     if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u2028\u2029]/u.test(command.replace(/[\t\n]/g, ' '))) {
       throw new NotPlain('it has control or invisible characters');
     }
-    const script = parse(command);
+    const script = parsed(command);
     if (script.errors !== undefined && script.errors.length > 0) throw new NotPlain('it is no valid shell command');
     if (script.commands.length === 0 || script.shebang !== undefined) throw new NotPlain('it has no command');
     const parts = script.commands.flatMap((statement, index) =>
       statementParts(statement, index === 0 ? undefined : ';'),
     );
-    if (parts.length > maxParts) throw new NotPlain(`it has more than ${maxParts} commands`);
     if (normalForm(command) !== writtenForm(parts)) throw new NotPlain('two shell parsers read it differently');
     return { plain: true, parts: parts.map(({ words: _, ...part }) => part) };
   } catch (error) {
     if (error instanceof NotPlain) return { plain: false, why: error.message };
     return { plain: false, why: 'it could not be parsed' };
   }
-}
+});
 
 /** The parts as the second parser prints a line: words untouched, one space or operator between. */
 const writtenForm = (parts: readonly Written[]): string =>
