@@ -1,4 +1,8 @@
 import { defineConfig } from 'vitest/config';
+import { ownTemporaryFolder } from './test/support/temporary-folder.ts';
+
+// For the tests' server, which this process starts, too.
+process.env['TMPDIR'] = ownTemporaryFolder();
 
 export default defineConfig({
   test: {
@@ -12,6 +16,6 @@ export default defineConfig({
     // What is waited for comes in milliseconds, or late on a busy machine; the limit is there for what never comes.
     expect: { poll: { timeout: 15_000 } },
     globalSetup: ['test/support/server.ts'],
-    env: { NO_COLOR: '1' },
+    env: { NO_COLOR: '1', TMPDIR: process.env['TMPDIR'] },
   },
 });
