@@ -2,6 +2,7 @@
 import type { LadderStep } from '../protocol/approval.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import { DEFAULT_SHELL, type ShellSettings } from '../policy/settings.ts';
+import { durationMs } from './duration.ts';
 import type { ConfigFile } from './schema.ts';
 
 type Given<Key extends keyof ConfigFile> = NonNullable<ConfigFile[Key]>;
@@ -85,11 +86,3 @@ const stepOf = (step: NonNullable<Given<'approvals'>['ladder']>[number]): Ladder
   'remind' in step
     ? { afterMs: durationMs(step.after), kind: 'remind' }
     : { afterMs: durationMs(step.after), kind: 'reassign', role: step.reassign };
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Milliseconds of a duration that the schema accepted: `30m`. */
-export function durationMs(text: string): number {
-  const [, count = '0', unit = 'ms'] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];
-  return Number(count) * (UNITS[unit] ?? 1);
-}

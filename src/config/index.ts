@@ -3,13 +3,13 @@ export { configSchema, type ConfigFile } from './schema.ts';
 export {
   DEFAULT_LIMITS,
   callLimits,
-  durationMs,
   type AgentConfig,
   type ApproverConfig,
   type ChannelConfig,
   type Config,
   type Limits,
 } from './defaults.ts';
+export { durationMs } from './duration.ts';
 export { CONFIG_FILE, findConfig, loadConfig, parseCases, parseConfig, type LoadedConfig } from './load.ts';
 export type { EmailConfig, NotifierConfig, Secret } from './notifiers.ts';
 export { watchConfig } from './watch.ts';

@@ -8,7 +8,7 @@
  */
 import type { DecisionAnswer } from '../../client/index.ts';
 import { callContent } from '../../approval/digest.ts';
-import { durationMs } from '../../config/defaults.ts';
+import { durationMs } from '../../config/duration.ts';
 import type { Halt } from '../../protocol/control.ts';
 import { isCountersignError } from '../../protocol/errors.ts';
 import { parseArguments } from '../io/input.ts';

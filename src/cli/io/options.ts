@@ -1,6 +1,6 @@
 /** Parsers of options, in commander's form. */
 import { InvalidArgumentError } from 'commander';
-import { durationMs } from '../../config/defaults.ts';
+import { durationMs } from '../../config/duration.ts';
 
 /** `30s`, `5m`, `250ms` → milliseconds. */
 export function duration(text: string): number {
@@ -16,9 +16,14 @@ export function port(text: string): number {
   return number;
 }
 
-export function concurrency(text: string): number {
+export const concurrency = (text: string): number => count(text, 1_000);
+
+/** How many lines a listing has at most. */
+export const limit = (text: string): number => count(text, 100_000);
+
+function count(text: string, most: number): number {
   const number = Number(text);
-  if (!/^\d{1,4}$/.test(text) || number < 1 || number > 1_000)
-    throw new InvalidArgumentError('It is a number from 1 to 1000.');
+  if (!/^\d{1,6}$/.test(text) || number < 1 || number > most)
+    throw new InvalidArgumentError(`It is a number from 1 to ${most}.`);
   return number;
 }
