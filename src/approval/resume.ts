@@ -3,7 +3,6 @@ import type { Halt, Resume } from '../protocol/control.ts';
 import { approverNamed, hasEnded, mayResume } from './approvers.ts';
 import { resumePayload } from './payload.ts';
 import { isSignature, parsePublicKey } from './public-key.ts';
-import { type Signer, signatureOf } from './sign.ts';
 import { CLOCK_SKEW_MS, type SignatureSettings } from './verify.ts';
 
 export type ResumeCheck = { ok: true; verified: boolean } | { ok: false; code: 'bad_signature'; reason: string };
@@ -40,14 +39,4 @@ export function verifyResume(
   } catch {
     return bad('The resume could not be read.');
   }
-}
-
-/** The end of exactly this halt in this namespace, in the name of the signer and signed. */
-export async function signResume(
-  { halt, namespace, reason }: { halt: Halt; namespace: string; reason: string },
-  signer: Signer,
-  now = Date.now(),
-): Promise<Resume> {
-  const resume: Resume = { by: signer.name, reason, halt: halt.id, at: now };
-  return { ...resume, signature: await signatureOf(resumePayload(resume, halt, namespace), signer) };
 }

@@ -1,8 +1,9 @@
 /** Signing, on the approver's side. */
 import { type KeyObject, sign } from 'node:crypto';
 import type { Decision } from '../protocol/approval.ts';
+import type { Halt, Resume } from '../protocol/control.ts';
 import type { Grant } from '../protocol/grant.ts';
-import { decisionPayload, grantPayload } from './payload.ts';
+import { decisionPayload, grantPayload, resumePayload } from './payload.ts';
 
 /** Who signs. The key may lie anywhere: `sign` gets the bytes and returns Ed25519's 64. */
 export interface Signer {
@@ -30,6 +31,16 @@ export async function signGrant(grant: Grant, signer: Signer): Promise<Grant> {
   return { ...named, signature: await signatureOf(grantPayload(named), signer) };
 }
 
+/** The end of exactly this halt in this namespace, in the name of the signer and signed. */
+export async function signResume(
+  { halt, namespace, reason }: { halt: Halt; namespace: string; reason: string },
+  signer: Signer,
+  now = Date.now(),
+): Promise<Resume> {
+  const resume: Resume = { by: signer.name, reason, halt: halt.id, at: now };
+  return { ...resume, signature: await signatureOf(resumePayload(resume, halt, namespace), signer) };
+}
+
 /** Base64url without padding. */
-export const signatureOf = async (bytes: Uint8Array, signer: Signer): Promise<string> =>
+const signatureOf = async (bytes: Uint8Array, signer: Signer): Promise<string> =>
   Buffer.from(await signer.sign(bytes)).toString('base64url');

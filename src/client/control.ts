@@ -1,7 +1,6 @@
 /** The emergency stop, from the client's side. */
 import { userInfo } from 'node:os';
-import { signResume } from '../approval/resume.ts';
-import type { Signer } from '../approval/sign.ts';
+import { type Signer, signResume } from '../approval/sign.ts';
 import { CONTROL_MEMO, CONTROL_MESSAGE, CONTROL_WORKFLOW_ID, type Halt, isHalt } from '../protocol/control.ts';
 import { type Transport, fromFailure, isGone, reach } from './transport.ts';
 import { updateControl } from './update-control.ts';

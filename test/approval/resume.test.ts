@@ -1,7 +1,8 @@
 /** Who may end a halt, by the configuration. */
 import { describe, expect, test } from 'vitest';
 import { mayDecide } from '../../src/approval/approvers.ts';
-import { signResume, verifyResume } from '../../src/approval/resume.ts';
+import { verifyResume } from '../../src/approval/resume.ts';
+import { signResume } from '../../src/approval/sign.ts';
 import type { Halt, Resume } from '../../src/protocol/control.ts';
 import { approver } from './support.ts';
 

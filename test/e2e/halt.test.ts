@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SessionHandle } from '../../src/client/index.ts';
 import { pino } from 'pino';
 import { watchHalt } from '../../src/activities/halt-watch.ts';
-import { signResume } from '../../src/approval/resume.ts';
+import { signResume } from '../../src/approval/sign.ts';
 import { parseConfig } from '../../src/config/index.ts';
 import type { Halt } from '../../src/protocol/control.ts';
 import { type TemporalServer, startTemporal } from '../../src/server/temporal.ts';
