@@ -1,6 +1,7 @@
 /** Who may decide: approvers as the configuration lists them, and what each may approve. */
 import { type Groups, nameList } from '../policy/names.ts';
 import type { ToolFacts } from '../policy/types.ts';
+import { SIGHT_MARKS, sightMarks } from './render/look-alikes.ts';
 import { TIERS, type Tier } from '../protocol/tool.ts';
 
 export interface Approver {
@@ -54,12 +55,27 @@ export function hasEnded({ until }: Approver, now: number): boolean {
   return !(now <= end);
 }
 
-/** Names that people would take for one another, folded to one: width and style variants, case, invisible characters and spaces. */
+/**
+ * Names that people would take for one another, folded to one: width and style variants, case, invisible characters and spaces, and
+ * Greek and Cyrillic letters that are drawn like Latin ones (cf. the skeletons of Unicode TS 39).
+ */
 export const foldedName = (name: string): string =>
-  name
-    .normalize('NFKC')
-    .toLowerCase()
+  Array.from(name.normalize('NFKC').toLowerCase(), (letter) => LATIN.get(letter) ?? letter)
+    .join('')
     .replace(/[\p{Cf}\p{Cc}\p{Mn}\s]+/gu, '');
+
+/** Small letters, each above the Latin one that it is drawn like. */
+const DRAWN = 'аαвβсϲԁеєһніιıјϳкκӏмνоοօрρԛѕтτυսԝхχуγ';
+const ALIKE = 'aabbccdeehhiiijjkklmvoooppqsttuuwxxyy';
+const LATIN: ReadonlyMap<string, string> = new Map(
+  Array.from(DRAWN, (letter, at): [string, string] => [letter, ALIKE[at] ?? letter]),
+);
+
+/** Why a name could pass for another to the eye, in words; undefined for a plain one. */
+export function nameProblem(name: string): string | undefined {
+  const marks = sightMarks(name).filter((mark) => mark !== 'right_to_left');
+  return marks.length === 0 ? undefined : marks.map((mark) => SIGHT_MARKS[mark]).join('; ');
+}
 
 /** The approver of exactly this name. */
 export const approverNamed = (approvers: readonly Approver[], name: string): Approver | undefined =>

@@ -1,6 +1,15 @@
 /** Whether a decision is what it says: made by an approver of now, on exactly this request. Pure; used where it is taken and again where it runs. */
 import type { Decision } from '../protocol/approval.ts';
-import { type Approver, type Asked, EMERGENCY, approverNamed, foldedName, hasEnded, mayDecide } from './approvers.ts';
+import {
+  type Approver,
+  type Asked,
+  EMERGENCY,
+  approverNamed,
+  foldedName,
+  hasEnded,
+  mayDecide,
+  nameProblem,
+} from './approvers.ts';
 import { decisionPayload } from './payload.ts';
 import { isSignature, parsePublicKey } from './public-key.ts';
 
@@ -90,6 +99,9 @@ export function admitDecision(
     return { ok: true, counted: { decision, verified: true, identity: checked.key, roles: checked.roles } };
   }
   if (decision.override) return bad('Only a signed decision overrides a quorum.');
+  // Of a listed approver the configuration has seen to it.
+  const unplain = nameProblem(decision.approver);
+  if (unplain !== undefined) return bad(`The approver’s name is not what it seems: ${unplain}.`);
   const approver = approverNamed(approvers, decision.approver);
   if (!approver && approvers.length > 0) return bad(unknown(decision.approver, approvers));
   const unfit = unfitness(decision, approver ?? { name: decision.approver }, subject, now);

@@ -1,5 +1,5 @@
 /** Checks of the approvers that a schema can't make. */
-import { foldedName } from '../approval/approvers.ts';
+import { foldedName, nameProblem } from '../approval/approvers.ts';
 import { parsePublicKey } from '../approval/public-key.ts';
 import type { Problem } from './names.ts';
 import type { ConfigFile } from './schema.ts';
@@ -27,6 +27,8 @@ function problemsOf(approvers: Approvers, index: number): Problem[] {
   if (before.some((one) => foldedName(one.name) === foldedName(name))) {
     return problem('name', `${JSON.stringify(name)} reads like the name of another approver`);
   }
+  const unplain = nameProblem(name);
+  if (unplain !== undefined) return problem('name', `${JSON.stringify(name)} is not what it seems: ${unplain}`);
   if (until !== undefined && Number.isNaN(Date.parse(until)))
     return problem('until', `${JSON.stringify(until)} is no date`);
   if (publicKey === undefined) return [];

@@ -268,6 +268,20 @@ describe('a decision', () => {
     expect(admitDecision(decision({ override: true }), subject(), optional([]), NOW)).toMatchObject({ ok: false });
   });
 
+  it.each(['аda', '𝐚da', 'ada\u200b'])('in the name %j, which passes for another, is refused', (name) => {
+    expect(admitDecision(decision({ approver: name }), subject(), optional([]), NOW)).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('not what it seems') as string,
+    });
+  });
+
+  it('in a name of one other script counts, and is one with the Latin name that it is drawn like', () => {
+    const names = ['Ада', 'сосо', 'coco'].map((name) =>
+      admitDecision(decision({ approver: name }), subject(), optional([]), NOW),
+    );
+    expect(names.map((one) => one.ok && one.counted.identity)).toEqual(['name:aдa', 'name:coco', 'name:coco']);
+  });
+
   it('signed or not, is of one and the same approver', async () => {
     const bare = admitDecision(decision(), subject(), optional(listed), NOW);
     const good = admitDecision(await signed(ada), subject(), optional(listed), NOW);

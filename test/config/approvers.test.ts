@@ -33,6 +33,18 @@ const refused: [string, object, RegExp][] = [
     { approvers: [{ name: 'ada', publicKey: `ed25519:${Buffer.alloc(32).toString('base64')}` }] },
     /is no Ed25519 public key/,
   ],
+  [
+    'two that are drawn alike in two scripts',
+    { approvers: [{ name: 'coco' }, { name: 'сосо' }] },
+    /approvers\/1\/name: "сосо" reads like the name of another approver/,
+  ],
+  ['letters of two scripts in one name', { approvers: [{ name: 'аda' }] }, /is not what it seems: letters of several/],
+  ['letters that stand for plain ones', { approvers: [{ name: '𝐚da' }] }, /is not what it seems: letters that stand/],
+  [
+    'characters that are not seen',
+    { approvers: [{ name: 'ada\u200b' }] },
+    /is not what it seems: characters that are not/,
+  ],
   ['a day that is none', { approvers: [{ name: 'ada', until: '2027-13-01' }] }, /"2027-13-01" is no date/],
   ['a day in another form', { approvers: [{ name: 'ada', until: 'tomorrow' }] }, /does not have the right form/],
   [
@@ -48,6 +60,10 @@ const refused: [string, object, RegExp][] = [
   ['nobody to agree', { required: 0 }, /approvals\/required/],
 ];
 it.each(refused)('%s', (_, approvals, message) => expect(parse(approvals)).toThrow(message));
+
+it.each(['Ада', 'José', '田中', 'دانا', 'Ian', 'анна-мария'])('%s is a name like any other', (name) => {
+  expect(parse({ approvers: [{ name }, { name: 'coco' }] })()).toMatchObject({ approvers: [{ name }, {}] });
+});
 
 it('all of it is taken over', () => {
   const given = {
