@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { describeRequest, toTerminal } from '../../approval/render/index.ts';
+import { previewHere } from '../calls/preview-here.ts';
 import { hasColors, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { checkCallReference, withService } from '../service/with-service.ts';
@@ -10,7 +11,7 @@ const EXAMPLES = `
 countersign show '#K3QF7M'
 countersign show call/build-17/push-1 --json
 
-The digest is computed here, from the arguments that are shown; what is decided on is exactly that.
+The digest is computed here, from the arguments that are shown, and so is what a command would do; what is decided on is exactly that.
 Characters that a terminal would obey or an eye would not see are shown by their numbers, as ⟨U+202E⟩.`;
 
 export function command(ended: Ended): Command {
@@ -26,8 +27,8 @@ async function run(reference: string, { json }: Common): Promise<void> {
   checkCallReference(reference);
   await withService(async (countersign) => {
     const open = await countersign.approvals.show(reference);
-    const { preview, route } = open;
-    const view = describeRequest(open, { route, now: Date.now(), ...(preview && { preview }) });
+    const preview = await previewHere(open);
+    const view = describeRequest(open, { route: open.route, now: Date.now(), ...(preview && { preview }) });
     if (json) return printJson({ id: open.id, ...view });
     print(toTerminal(view, { width: process.stdout.columns ?? 100, color: hasColors() }));
   });

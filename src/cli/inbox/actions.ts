@@ -1,12 +1,11 @@
 /** What the inbox asks of the service. */
-import type { DecisionAnswer, OpenRequest, WaitingCall } from '../../client/index.ts';
-import { previewOf } from '../../approval/preview.ts';
+import type { DecisionAnswer, WaitingCall } from '../../client/index.ts';
 import type { Halt } from '../../protocol/control.ts';
 import type { GrantPattern } from '../../protocol/grant.ts';
 import { isSessionId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json.ts';
-import type { Preview } from '../../protocol/preview.ts';
 import type { Decider } from '../calls/decider.ts';
+import { previewHere } from '../calls/preview-here.ts';
 import { findSession } from '../sessions/find-session.ts';
 import type { AnyCountersign } from '../service/with-service.ts';
 import type { Row, Shown } from './state.ts';
@@ -76,17 +75,4 @@ function rowOf({ id, code, agent, summary = '', waiting }: WaitingCall): Row[] {
       ...(agent !== undefined && { agent }),
     },
   ];
-}
-
-/**
- * Made here, of the arguments that are shown, so that what a command does is said by the approver's own program. What a file held is
- * not known here: for that, the preview that came along is taken, as far as it speaks of the same file.
- */
-async function previewHere({ request, arguments: args, preview: sent }: OpenRequest): Promise<Preview | undefined> {
-  const made = await previewOf(request.tool, args, {
-    readText: () => Promise.reject(new Error('not on this machine')),
-    backend: sent?.kind === 'command' && sent.where !== 'sandbox' ? 'host' : 'sandbox',
-  });
-  if (made?.kind !== 'diff') return made;
-  return sent?.kind === 'diff' && sent.path === made.path ? sent : undefined;
 }

@@ -41,10 +41,11 @@ Arguments
   argument   │ sandbox
   │ false
 
-Why you are asked
+Why you are asked, as the service says
   because    │ elevated calls need an approval
   because    │ it runs outside of the sandbox
   rule       │ shell.outside
+  Tier, reasons and rule are its word. What would run is what you decide on.
 
 Who asks
   agent      │ coder
@@ -72,7 +73,7 @@ test('a change of a file in Markdown', async () => {
   const preview = await previewOf('write', args, { readText: async () => '# One\n' });
   const details = detailsOf({ arguments: args, tierReasons: [] });
   const text = toMarkdown(describeRequest(details, { ...(preview && { preview }), route: ['main'], now: 1_000 }));
-  expect(text.slice(0, text.indexOf('**Why you are asked**'))).toBe(`**Approval needed #RRRRRR**
+  expect(text.slice(0, text.indexOf('**Why you are asked, as the service says**'))).toBe(`**Approval needed #RRRRRR**
 
 - tool: \`shell\`
 - tier: \`elevated\`

@@ -95,9 +95,10 @@ Arguments
   argument   │ path
   │ "/tmp/b"
 
-Why you are asked
+Why you are asked, as the service says
   because    │ /tmp/b is outside of the workspace
   rule       │ risk.delete_outside
+  Tier, reasons and rule are its word. What would run is what you decide on.
 
 Who asks
   agent      │ default
@@ -111,7 +112,6 @@ Deciding
   Asked 12.3 s ago; expires in 59 min (2026-01-02 04:03:05 UTC).
   Anybody who reaches this service may decide.
 
-
 ──────────────────────────────────────────────────────────────────────────────
 
 
@@ -124,9 +124,9 @@ Deciding
 
   it('asks before it approves, and says what was not read', () => {
     expect(foot(after(looking(b), 'y').state)).toEqual([
-      `── 4 more lines below: ↓ PgDn Space ${'─'.repeat(44)}`,
+      `── 5 more lines below: ↓ PgDn Space ${'─'.repeat(44)}`,
       ' Approve #BBBBBB exactly as shown?',
-      ' 4 lines you have not seen. Enter approves, Esc goes back.',
+      ' 5 lines you have not seen. Enter approves, Esc goes back.',
       ' Enter approve  Esc back  ↑↓ scroll',
     ]);
     expect(foot(after(looking(b), '⇲y').state)).toEqual([
