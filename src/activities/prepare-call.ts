@@ -56,9 +56,15 @@ async function act(
       return askOrGranted(dependencies, from, session, judged, plan);
     case 'run': {
       const result = await runQuick(dependencies, from, session, tool, args, judgement);
+      if (!result) askAhead(dependencies, from);
       return { verdict: 'run', judgement, plan, ...(result && { result }) };
     }
   }
+}
+
+/** The execution follows in milliseconds and wants the session's state of then: the answer is on its way meanwhile. */
+function askAhead({ sessions }: Dependencies, { session }: Caller): void {
+  sessions.read(session, { fresh: true }).catch(() => undefined);
 }
 
 /** A grant is looked for only where a person would have to be asked. */

@@ -16,23 +16,25 @@ export interface KnownSession {
 }
 
 export interface SessionReader {
-  /** Throws `session_not_found`, `untrusted_workspace`, `undeclared`. `fresh` asks the server, whatever is cached. */
+  /** Throws `session_not_found`, `untrusted_workspace`, `undeclared`. `fresh` takes what the server was asked for a moment ago, and no older. */
   read(id: string, options: { fresh: boolean }): Promise<KnownSession>;
 }
 
 /** Shorter than the time a closing session waits between its two looks for calls. */
 const CACHE_MS = 3_000;
+/** Long enough for what preparation asked ahead for the execution, and for calls of a session that execute at the same moment. */
+const FRESH_MS = 100;
 const CACHE_ENTRIES = 5_000;
 
 export function createSessionReader(client: Client, admit: (facts: SessionFacts) => Promise<void>): SessionReader {
-  const cache = new Map<string, { until: number; session: Promise<KnownSession> }>();
+  const cache = new Map<string, { asked: number; session: Promise<KnownSession> }>();
 
   async function read(id: string, { fresh }: { fresh: boolean }): Promise<KnownSession> {
-    const now = Date.now();
+    const now = performance.now();
     const known = cache.get(id);
-    if (!fresh && known && known.until > now) return known.session;
+    if (known && now - known.asked < (fresh ? FRESH_MS : CACHE_MS)) return known.session;
     const session = load(id);
-    cache.set(id, { until: now + CACHE_MS, session });
+    cache.set(id, { asked: now, session });
     session.catch(() => cache.delete(id));
     if (cache.size > CACHE_ENTRIES) cache.delete(cache.keys().next().value as string);
     return session;
