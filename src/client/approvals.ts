@@ -65,6 +65,11 @@ function checked(open: OpenRequest): OpenRequest {
 
 const WAITING = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.state}="waiting" AND ExecutionStatus="Running"`;
 
+/** Calls that waited once, or ended otherwise than completed. */
+const PAST = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.state} IS NOT NULL AND ${SEARCH_ATTRIBUTE.state}!="waiting"`;
+/** How many of them are looked through for a short code. */
+const PAST_CALLS = 5_000;
+
 export class Approvals {
   readonly #transport: Transport;
 
@@ -166,8 +171,8 @@ export class Approvals {
 
   /** What a call that no longer waits had asked for, so that a repeated decision gets an honest answer. */
   async #past(call: string): Promise<{ request: ApprovalRequest } | undefined> {
-    const name = parseCallWorkflowId(call);
-    if (!name) return undefined;
+    if (call.startsWith('#')) return this.#pastByCode(call);
+    if (!parseCallWorkflowId(call)) return undefined;
     try {
       const { memo } = await this.#transport.client.workflow.getHandle(call).describe();
       const waiting = memo?.[CALL_MEMO] as Waiting | undefined;
@@ -176,6 +181,22 @@ export class Approvals {
       if (isGone(error)) return undefined;
       throw error;
     }
+  }
+
+  /** Of the calls that asked and no longer wait, the latest that had this code. */
+  async #pastByCode(code: string): Promise<{ request: ApprovalRequest } | undefined> {
+    const wanted = code.toUpperCase();
+    let left = PAST_CALLS;
+    return reach(async () => {
+      for await (const { memo } of this.#transport.client.workflow.list({ query: PAST, pageSize: 1_000 })) {
+        const waiting = memo?.[CALL_MEMO] as Waiting | undefined;
+        const asked = waiting?.for === 'approval' && isApprovalRequest(waiting.request);
+        if (asked && shortCode(waiting.request.digest) === wanted) return { request: waiting.request };
+        left -= 1;
+        if (left === 0) return undefined;
+      }
+      return undefined;
+    });
   }
 
   /** The main session above a call's: it holds the requests of all below it. */

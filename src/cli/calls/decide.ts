@@ -41,18 +41,12 @@ async function answerOf(
     if (isCountersignError(error) && error.code === 'digest_mismatch')
       return { answer: { answer: 'digest_mismatch', message: error.message } };
     if (!isCountersignError(error) || error.code !== 'call_not_found' || open) throw error;
-    return { answer: await repeated(countersign, reference, take, error.message) };
+    return { answer: await repeated(countersign, reference, take) };
   }
 }
 
 /** Nothing waits under that name: a decision that was taken before is answered as such, any other is on nothing. */
-async function repeated(
-  countersign: AnyCountersign,
-  reference: string,
-  take: Decide,
-  message: string,
-): Promise<DecisionAnswer> {
-  if (reference.startsWith('#')) return { answer: 'not_pending', message };
+async function repeated(countersign: AnyCountersign, reference: string, take: Decide): Promise<DecisionAnswer> {
   try {
     return await take(countersign, reference);
   } catch (error) {
