@@ -39,6 +39,15 @@ export interface OpenRequest extends ApprovalDetails {
   code: string;
 }
 
+export interface PendingOptions {
+  /** Calls that wait for corrected arguments, too. */
+  all?: boolean;
+  /** Only those of this session itself. */
+  session?: string;
+  /** At least 1. */
+  limit?: number;
+}
+
 export interface DecisionOptions {
   /** Who decides; the user's name on this machine unless said otherwise. Unverified. */
   approver?: string;
@@ -63,6 +72,9 @@ function checked(open: OpenRequest): OpenRequest {
   return open;
 }
 
+/** As many as a server gives at once. */
+const PAGE = 1_000;
+
 const WAITING = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.state}="waiting" AND ExecutionStatus="Running"`;
 
 /** Calls that waited once, or ended otherwise than completed. */
@@ -77,11 +89,14 @@ export class Approvals {
     this.#transport = transport;
   }
 
-  /** Calls that wait for somebody, newest first: for approval, unless `all` asks for corrections too. */
-  async pending({ all = false, session }: { all?: boolean; session?: string } = {}): Promise<WaitingCall[]> {
+  /**
+   * Calls that wait for somebody, newest first: for approval, unless `all` asks for corrections too; no more than `limit`, where that is
+   * given. The server's listing follows what happens a moment later.
+   */
+  async pending({ all = false, session, limit = Infinity }: PendingOptions = {}): Promise<WaitingCall[]> {
     const query = session === undefined ? WAITING : `${WAITING} AND ${SEARCH_ATTRIBUTE.session}="${session}"`;
     const found: WaitingCall[] = [];
-    const list = this.#transport.client.workflow.list({ query, pageSize: 1_000 });
+    const list = this.#transport.client.workflow.list({ query, pageSize: Math.min(limit, PAGE) });
     await reach(async () => {
       for await (const { workflowId, memo, searchAttributes } of list) {
         const name = parseCallWorkflowId(workflowId);
@@ -95,6 +110,7 @@ export class Approvals {
             ? { code: shortCode(waiting.request.digest), summary: String(waiting.summary ?? '') }
             : {};
         found.push({ ...name, id: workflowId, ...(typeof agent === 'string' && { agent }), waiting, ...asked });
+        if (found.length >= limit) return;
       }
     });
     return found;

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { WaitingCall } from '../../client/index.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
+import { limit } from '../io/options.ts';
 import { note, paint, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { safeLine } from '../../approval/render/safe-text.ts';
@@ -13,24 +14,31 @@ import { withService } from '../service/with-service.ts';
 interface Options extends Common {
   all?: boolean;
   session?: string;
+  limit?: number;
 }
 
 const EXAMPLES = `
 countersign pending
 countersign pending --all              calls that wait for corrected arguments, too
+countersign pending --limit 20         the newest twenty
 countersign pending --json | jq -r .id`;
 
 export function command(ended: Ended): Command {
   const pending = defineCommand('pending', 'Lists the calls that wait for an approval, newest first.', EXAMPLES)
     .option('--all', 'also those that wait for corrected arguments')
-    .option('--session <id>', 'only those of this session itself');
+    .option('--session <id>', 'only those of this session itself')
+    .option('--limit <n>', 'no more than so many, the newest', limit);
   return onAction(pending, ended, run);
 }
 
-async function run({ all = false, session, json }: Options): Promise<void> {
+async function run({ all = false, session, limit: most, json }: Options): Promise<void> {
   await withService(async (countersign) => {
     const [calls, halt] = await Promise.all([
-      countersign.approvals.pending({ all, ...(session !== undefined && { session }) }),
+      countersign.approvals.pending({
+        all,
+        ...(session !== undefined && { session }),
+        ...(most !== undefined && { limit: most }),
+      }),
       countersign.control.halted(),
     ]);
     if (halt) note(paint('yellow', haltedWarning(halt), process.stderr));

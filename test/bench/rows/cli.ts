@@ -13,9 +13,17 @@ import { type Found, type Part, type Row, atMost } from './row.ts';
 const ROUNDS = 12;
 const WARM_UP = 2;
 const SMALLEST = join(import.meta.dirname, '..', 'programs', 'smallest.mjs');
-const COUNTERSIGN = join(ROOT, 'bin', 'countersign.mjs');
+export const COUNTERSIGN = join(ROOT, 'bin', 'countersign.mjs');
 
 export const commandExists = (name: string): boolean => existsSync(join(ROOT, 'src', 'cli', 'commands', `${name}.ts`));
+
+/** Runs a program to its end; what it wrote. Throws when it fails. */
+export async function wholeProcess(env: NodeJS.ProcessEnv, file: string, args: string[]): Promise<string> {
+  const program = runNode(file, args, { env });
+  const status = await program.ended;
+  if (status !== 0) throw new Error(`${file} ${args.join(' ')} ended (${status}):\n${program.output()}`);
+  return program.output();
+}
 
 export const cli: Part = {
   name: 'cli',
@@ -28,17 +36,16 @@ export const cli: Part = {
       return { rows: [] };
     }
     const env = homeEnvironment(home);
-    const whole = async (file: string, args: string[]): Promise<void> => {
-      const program = runNode(file, args, { env });
-      const status = await program.ended;
-      if (status !== 0) throw new Error(`${file} ${args.join(' ')} ended (${status}):\n${program.output()}`);
-    };
+    const whole = (file: string, args: string[]): Promise<string> => wholeProcess(env, file, args);
     const waiting: CallHandle[] = await pooled(ROUNDS + WARM_UP, 4, () => asking(session));
     const samples = await interleave(
       [
-        { name: 'smallest script', run: () => whole(SMALLEST, [service.address]) },
-        { name: 'countersign pending', run: () => whole(COUNTERSIGN, ['pending']) },
-        { name: 'countersign approve', run: () => whole(COUNTERSIGN, ['approve', waiting.pop()?.id ?? '']) },
+        { name: 'smallest script', run: async () => void (await whole(SMALLEST, [service.address])) },
+        { name: 'countersign pending', run: async () => void (await whole(COUNTERSIGN, ['pending'])) },
+        {
+          name: 'countersign approve',
+          run: async () => void (await whole(COUNTERSIGN, ['approve', waiting.pop()?.id ?? ''])),
+        },
       ],
       { rounds: ROUNDS, warmUp: WARM_UP, progress: (part) => progress.at(part) },
     );

@@ -6,6 +6,7 @@ import { coldStart } from './cold-start.ts';
 import { latency } from './latency.ts';
 import { otherProcess } from './other-process.ts';
 import { outputs } from './outputs.ts';
+import { pending } from './pending.ts';
 import type { Part } from './row.ts';
 import { sessionAge } from './session-age.ts';
 import { burst, throughput } from './throughput.ts';
@@ -23,4 +24,5 @@ export const PARTS: readonly Part[] = [
   outputs,
   sessionAge,
   waiting,
+  pending,
 ];
