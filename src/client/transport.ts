@@ -1,5 +1,6 @@
 /** The client's connection, and the one place where Temporal's errors become ours. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
   type WorkflowHandle,
@@ -61,11 +62,15 @@ export function fromFailure(error: unknown): unknown {
 
 /** gRPC codes of an update that its run could not take: not found, exhausted, failed precondition, aborted. */
 const RETRIED = new Set([5, 8, 9, 10]);
-const RETRIES = 20;
+/** Long enough for a worker that was lost to be replaced: what it had under way counts as under way until then. */
+const RETRIED_FOR_MS = 15_000;
 const RETRY_MS = 100;
 
 /** The type of failure by which the server says that an update never reached its workflow. */
 const UNPROCESSED = 'UnprocessedUpdate';
+
+const NOT_TAKEN =
+  'Temporal takes this message and no worker takes it from there. Look whether one runs (countersign doctor), and send it again: repeats are harmless.';
 
 export interface UpdateOptions {
   /** Updates of one id are one update, within a run. */
@@ -78,6 +83,7 @@ export interface UpdateOptions {
  * An update; `argument` is left out where it is undefined. One that the workflow never saw is sent again: a busy server gives out a
  * workflow task twice now and then, the second time with updates that came meanwhile; the worker, which has that task already, drops
  * them, and the server refuses them for good.
+ * @throws CountersignError `no_service` when it was sent again and again and never taken
  */
 export async function sendUpdate<Answer>(
   workflow: WorkflowHandle,
@@ -85,7 +91,7 @@ export async function sendUpdate<Answer>(
   argument: unknown,
   { updateId = randomUUID(), again = () => Promise.resolve(false) }: UpdateOptions = {},
 ): Promise<Answer> {
-  for (let left = RETRIES; ; left -= 1) {
+  for (const until = Date.now() + RETRIED_FOR_MS; ; await sleep(RETRY_MS)) {
     try {
       return await reach(() =>
         argument === undefined
@@ -93,8 +99,8 @@ export async function sendUpdate<Answer>(
           : workflow.executeUpdate<Answer, [unknown]>(name, { args: [argument], updateId }),
       );
     } catch (error) {
-      if (left === 0 || !(isUnprocessed(error) || (await again(error)))) throw error;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (!isUnprocessed(error) && !(await again(error))) throw error;
+      if (Date.now() > until) throw new CountersignError('no_service', NOT_TAKEN, { cause: error });
     }
   }
 }
