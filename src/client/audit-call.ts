@@ -195,12 +195,14 @@ function tellMessages(story: Story, event: HistoryEvent): void {
 
 function decided(
   at: string,
-  { approver, verified, decision, reason, arguments: edited, code, grant }: SealedDecision,
+  { approver, verified, decision, decisions, reason, arguments: edited, code, grant, override }: SealedDecision,
 ): CallEntry {
   return {
     at,
     what: 'decided',
     ...(grant && { grant: grant.id }),
+    ...(decisions.length > 1 && { approvers: decisions.map((one) => one.approver) }),
+    ...(override && { override }),
     approver,
     verified,
     decision,

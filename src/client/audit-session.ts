@@ -123,11 +123,36 @@ function entryOf(
   return [{ at, what: 'decision', session: of, callId, in: session, decision: what, approver, ...said, via }];
 }
 
+const callsQuery = (session: string): string =>
+  `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.session}="${session}"`;
+
+/** Full names of every call of a session and of the sessions below it, as listings have them. */
+export async function callsUnder(client: Client, session: string): Promise<string[]> {
+  const calls = new Set<string>();
+  await reach(async () => {
+    for (const id of await sessionsUnder(client, session))
+      for await (const { workflowId } of client.workflow.list({ query: callsQuery(id), pageSize: 1_000 }))
+        calls.add(workflowId);
+  });
+  return [...calls];
+}
+
+async function sessionsUnder(client: Client, session: string): Promise<Set<string>> {
+  const below = new Map<string, Set<string>>();
+  for await (const info of client.workflow.list({ query: `WorkflowType="${WORKFLOW.session}"` })) {
+    const { id, parent } = sessionRecord(info)?.facts ?? {};
+    if (id !== undefined && parent !== undefined) below.set(parent, (below.get(parent) ?? new Set()).add(id));
+  }
+  const found = new Set([session]);
+  // A set goes on through what is added meanwhile.
+  for (const id of found) for (const child of below.get(id) ?? []) found.add(child);
+  return found;
+}
+
 async function callsOf(client: Client, session: string): Promise<SessionEntry[]> {
-  const query = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.session}="${session}"`;
   const found: WorkflowExecutionInfo[] = [];
   await reach(async () => {
-    for await (const info of client.workflow.list({ query, pageSize: 1_000 })) found.push(info);
+    for await (const info of client.workflow.list({ query: callsQuery(session), pageSize: 1_000 })) found.push(info);
   });
   const entries: SessionEntry[] = [];
   for (let i = 0; i < found.length; i += AT_ONCE) {

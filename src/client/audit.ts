@@ -15,10 +15,12 @@ import { SESSION_MESSAGE } from '../protocol/names.ts';
 import { type SessionFacts, type SessionState, sessionRecord } from '../protocol/session.ts';
 import { type CallEntry, callStory } from './audit-call.ts';
 import { type DecisionEntry, type SessionEntry, decisionsIn, sessionStory } from './audit-session.ts';
+import { type NotifiedEntry, notificationsIn } from './audit-notified.ts';
 import { type HistoryEvent, readHistory, readRuns, timeOf, valueOf } from './history.ts';
 import { type Transport, isGone, reach } from './transport.ts';
 
 export type { CallEntry } from './audit-call.ts';
+export type { NotifiedEntry } from './audit-notified.ts';
 export type { DecisionEntry, SessionEntry } from './audit-session.ts';
 
 /** A request on its way: the session that had it, and since when. */
@@ -40,7 +42,7 @@ export interface CallAudit {
   facts?: SessionFacts;
   uiUrl?: string;
   /** In the order in which things happened. */
-  entries: (CallEntry | RouteEntry | DecisionEntry)[];
+  entries: (CallEntry | RouteEntry | NotifiedEntry | DecisionEntry)[];
 }
 
 export interface SessionAudit {
@@ -49,7 +51,7 @@ export interface SessionAudit {
   facts: SessionFacts;
   state: SessionState;
   uiUrl?: string;
-  entries: (SessionEntry | DecisionEntry)[];
+  entries: (SessionEntry | NotifiedEntry | DecisionEntry)[];
 }
 
 /**
@@ -97,17 +99,18 @@ async function runningTool(
   return { worker: running.lastWorkerIdentity ?? '', startedAt: Number(seconds.toString()) * 1_000 };
 }
 
-/** How the request went up, hop by hop, and every decision on it, also those that were not taken. */
+/** How the request went up, hop by hop, who was told of it, and every decision on it, also those that were not taken. */
 async function routeOf(
   transport: Transport,
   call: CallName,
   facts: SessionFacts | undefined,
-): Promise<(RouteEntry | DecisionEntry)[]> {
-  const found: (RouteEntry | DecisionEntry)[] = [];
+): Promise<(RouteEntry | NotifiedEntry | DecisionEntry)[]> {
+  const found: (RouteEntry | NotifiedEntry | DecisionEntry)[] = [];
   for (let at = facts; at !== undefined;) {
     const events = await readRuns(transport.client, sessionWorkflowId(at.id));
     const session = at.id;
     found.push(...events.flatMap((event) => hop(event, session, call)));
+    found.push(...notificationsIn(events).filter((entry) => isOf(entry, call)));
     // Accepted ones stand in the call's own history, where they had their effect.
     found.push(...decisionsIn(events, session).filter((entry) => isOf(entry, call) && entry.answer !== 'accepted'));
     at = at.parent === undefined ? undefined : (await findSession(transport, at.parent))?.facts;
@@ -137,9 +140,10 @@ async function auditSession(transport: Transport, id: string): Promise<SessionAu
   const events = await readRuns(transport.client, sessionWorkflowId(id));
   // Requests of a child are decided in the main session above it.
   const holder = facts.main === id ? events : await readRuns(transport.client, sessionWorkflowId(facts.main));
-  const decisions = decisionsIn(holder, facts.main).filter((entry) => facts.main === id || entry.session === id);
+  const above = [...notificationsIn(holder), ...decisionsIn(holder, facts.main)];
+  const own = above.filter((entry) => facts.main === id || entry.session === id);
   const story = await sessionStory(transport.client, facts, events);
-  return { kind: 'session', id, facts, state, entries: inOrder([...story, ...decisions]) };
+  return { kind: 'session', id, facts, state, entries: inOrder([...story, ...own]) };
 }
 
 /** By time; what happened at the same millisecond stays in its order. */

@@ -7,7 +7,15 @@ export {
   type OpenRequest,
   type WaitingCall,
 } from './approvals.ts';
-export type { CallAudit, CallEntry, DecisionEntry, RouteEntry, SessionAudit, SessionEntry } from './audit.ts';
+export type {
+  CallAudit,
+  CallEntry,
+  DecisionEntry,
+  NotifiedEntry,
+  RouteEntry,
+  SessionAudit,
+  SessionEntry,
+} from './audit.ts';
 export { CallHandle } from './call.ts';
 export { type ConnectOptions, Countersign, type EmbeddedWorker, type OpenSessionOptions } from './countersign.ts';
 export { type GrantOptions, Grants } from './grants.ts';
@@ -16,6 +24,7 @@ export { type CallOptions, SessionHandle } from './session.ts';
 export type { ArgumentsOf, BuiltInTools } from './tool-types.ts';
 export type { ApprovalDetails, ApprovalRequest, Decision, DecisionAnswer } from '../protocol/approval.ts';
 export type { Settled, Waiting } from '../protocol/call.ts';
+export type { Halt } from '../protocol/control.ts';
 export { CountersignError, ERRORS, type ErrorCode, type ErrorKind } from '../protocol/errors.ts';
 export type { Json, JsonObject } from '../protocol/json.ts';
 export type { Artifact, CallError, Explanation, Outcome, OutcomeStatus } from '../protocol/outcome.ts';

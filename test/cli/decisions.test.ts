@@ -81,6 +81,8 @@ describe('a call that asks', () => {
     ]);
     await expect.poll(() => existsSync(file)).toBe(false);
     expect(await json('approve', id)).toMatchObject([0, { answer: 'already_decided' }]);
+    // The code of a request that is decided is found again, too.
+    expect(await json('approve', code)).toMatchObject([0, { answer: 'already_decided' }]);
     expect(await json('deny', id, '--reason', 'late')).toMatchObject([5, { answer: 'conflict' }]);
 
     const [status, story] = await json('audit', id);
@@ -92,23 +94,26 @@ describe('a call that asks', () => {
       'judged',
       'asks',
       'routed',
+      'notified',
       'decided',
       'executed',
       'ended',
       'decision',
       'decision',
+      'decision',
     ]);
     expect(entries[0]).toMatchObject({ tool: 'delete', arguments: { path: file } });
     expect(entries[1]).toMatchObject({ attempt: 1, verdict: 'ask', tier: 'elevated', rule: 'risk.delete_outside' });
-    expect(entries[4]).toMatchObject({ approver: me, verified: false, decision: 'approve', reason: 'tidy up' });
-    expect(entries[5]).toMatchObject({
+    expect(entries[4]).toMatchObject({ channel: 'inbox', kind: 'requested', told: ['log'], failed: [] });
+    expect(entries[5]).toMatchObject({ approver: me, verified: false, decision: 'approve', reason: 'tidy up' });
+    expect(entries[6]).toMatchObject({
       try: 1,
       status: 'completed',
       where: 'activity',
       worker: expect.stringContaining(String(service.child.pid)) as string,
     });
-    expect(entries[6]).toMatchObject({ status: 'completed', attempts: 1, tries: 1 });
-    expect(entries.slice(7).map(({ answer }) => answer)).toEqual(['already_decided', 'conflict']);
+    expect(entries[7]).toMatchObject({ status: 'completed', attempts: 1, tries: 1 });
+    expect(entries.slice(8).map(({ answer }) => answer)).toEqual(['already_decided', 'already_decided', 'conflict']);
     const text = (await service.cli(['audit', id])).stdout;
     for (const words of [
       'called delete',
@@ -116,10 +121,16 @@ describe('a call that asks', () => {
       'asks for approval #',
       `approved by ${me} (unverified): tidy up`,
       'try 1 on',
+      'people are told in channel inbox: by log',
       'decision not taken (conflict)',
     ]) {
       expect(text).toContain(words);
     }
+    const markdown = await service.cli(['audit', id, '--format', 'markdown']);
+    expect([markdown.status, markdown.stdout]).toEqual([0, expect.stringMatching(/^# call\/[^\n]+\n\n- session: /)]);
+    expect(markdown.stdout).toContain(`**approved** by ${me} (unverified): tidy up\n`);
+    expect((await service.cli(['audit', id, '--format', 'json'])).json()).toEqual(story);
+    expect((await service.cli(['audit', id, '--json', '--format', 'markdown'])).status).toBe(2);
   });
 
   it('ends denied with status 1 for who waits for it; the model is told the reason', async () => {
@@ -194,6 +205,18 @@ describe('a call that asks', () => {
     );
     const [, branch] = await json('audit', 'below');
     expect((branch['entries'] as Record<string, unknown>[]).filter(({ what }) => what === 'call')).toHaveLength(2);
+    // Of main, the calls below it are checked, too.
+    const [verified, checked] = await json('audit', 'top', '--verify');
+    expect([verified, checked['session'], checked['holds']]).toEqual([0, 'top', true]);
+    const ofDenied = (checked['calls'] as Record<string, unknown>[]).find(({ call }) => call === id);
+    expect(ofDenied).toMatchObject({ holds: true, checks: [{ what: 'request' }, { what: 'decision' }] });
+    const strict = join(service.workspace, 'strict.jsonc');
+    await writeFile(strict, '{"approvals":{"signatures":"required"}}');
+    const [refused, against] = await json('audit', 'top', '--verify', '--config', strict);
+    expect([refused, against['holds']]).toEqual([1, false]);
+    expect((await service.cli(['audit', 'top', '--verify', '--config', strict])).stdout).toMatch(
+      new RegExp(`It does NOT hold\\.\\n {2}${id}\\n$`),
+    );
   });
 });
 

@@ -2,9 +2,12 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { verifyCall } from '../../src/cli/judge/verify-call.ts';
+import { verifyCalls } from '../../src/cli/judge/verify-calls.ts';
+import { callsUnder } from '../../src/client/audit-session.ts';
 import { type HistoryEvent, readHistory } from '../../src/client/history.ts';
 import type { SessionHandle } from '../../src/client/index.ts';
 import { type LoadedConfig, parseConfig } from '../../src/config/index.ts';
+import { sealDecisions } from '../../src/protocol/approval.ts';
 import { approver } from '../approval/support.ts';
 import { probeTools } from '../support/probe-tools.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
@@ -104,4 +107,45 @@ test('other arguments than those of the digest do not hold', async () => {
     ['decision', false],
     ['execution', false],
   ]);
+});
+
+test('of a session every call under it is checked; a forged decision in one of them does not hold, though it ran nothing', async () => {
+  const main = await service.countersign.openSession({ id: 'verify-all', workspace: service.workspace });
+  const branch = await main.branch({ id: 'verify-below' });
+  const client = service.countersign.temporal;
+  await main.call('list', { path: '.' }, { callId: 'quick' });
+  const call = await branch.start('probe_elevated', { log: service.log, mark: 'below' }, { callId: 'below' });
+  await call.settled();
+  const { request } = await service.countersign.approvals.show(call.id);
+  const approve = (approver: string) =>
+    ({ session: 'verify-below', callId: 'below', digest: request.digest, decision: 'approve', approver }) as const;
+  const all = async () => {
+    const calls = await callsUnder(client, 'verify-all');
+    const checked = await verifyCalls(client, calls, settings());
+    return Object.fromEntries(checked.map(({ call: id, holds, checks }) => [id, [holds, checks.length]]));
+  };
+  const names = ['call/verify-all/quick', 'call/verify-below/below'];
+  await expect.poll(async () => (await callsUnder(client, 'verify-all')).toSorted()).toEqual(names);
+  expect(await all()).toEqual({ [String(names[0])]: [true, 0], [String(names[1])]: [true, 1] });
+
+  await client.workflow.getHandle(call.id).signal('decision', sealDecisions([approve('ada')], true));
+  // While the forged one is looked at, the call shows nothing to decide on.
+  await expect
+    .poll(() => service.countersign.approvals.approve(call.id, { signer: ada.signer }), { timeout: 10_000 })
+    .toMatchObject({ answer: 'accepted' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed', tries: 1 });
+  const [below] = (await verifyCalls(client, [call.id], settings())).map(({ holds, checks }) => ({
+    holds,
+    checks: checks.map(({ what, ok, text }) => `${what} ${ok ? '✓' : '✗'} ${text.replace(/#\w+/, '#')}`),
+  }));
+  expect(below).toEqual({
+    holds: false,
+    checks: [
+      'request ✓ #: its digest is that of its content',
+      'decision ✗ approve by ada: The decision is not signed. Sign it: countersign approver init',
+      'execution ✓ refused: nothing ran',
+      'decision ✓ approve by ada: signed, and the signature holds',
+      'execution ✓ of #, as approved',
+    ],
+  });
 });

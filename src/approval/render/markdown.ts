@@ -36,7 +36,7 @@ function rowText(row: Row, lines: number): string {
     case 'field':
       return `- ${row.name}: ${code(foreignLines(String(row.text), { lines: 1, size: 2 * COLUMNS }))}`;
     case 'block':
-      return fenced(foreignLines(row.text, { lines, size: lines * COLUMNS }));
+      return foreignBlock(foreignLines(row.text, { lines, size: lines * COLUMNS }));
   }
 }
 
@@ -57,11 +57,14 @@ function code({ head, left, tail }: ForeignLines): string {
   return left === undefined ? one(head) : `${one(head)} (${left}) ${one(tail)}`;
 }
 
-function fenced({ head, left, tail }: ForeignLines): string {
-  const block = (lines: string[]): string => {
-    const fence = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1));
-    return [fence, ...lines.map((line) => `│ ${line}`), fence].join('\n');
-  };
+/** Lines within a fence that none of them can end. */
+export function fenced(lines: readonly string[]): string[] {
+  const fence = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1));
+  return [fence, ...lines, fence];
+}
+
+function foreignBlock({ head, left, tail }: ForeignLines): string {
+  const block = (lines: string[]): string => fenced(lines.map((line) => `│ ${line}`)).join('\n');
   if (left === undefined) return block(head);
   return [block(head), '', `⋮ ${left}`, ...(tail.length === 0 ? [] : ['', block(tail)])].join('\n');
 }

@@ -1,18 +1,21 @@
 /** `countersign audit`: the story of a call or a session. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { safeLine } from '../../approval/render/safe-text.ts';
-import type { ToolFacts } from '../../policy/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
-import { parseCallWorkflowId } from '../../protocol/ids.ts';
 import { paint, print, printJson } from '../io/output.ts';
+import type { CheckedCall } from '../judge/verify-calls.ts';
 import type { Ended } from '../program.ts';
-import { auditText } from '../render/audit.ts';
+import { storyMarkdown, storyText } from '../render/audit-forms.ts';
+import { storyOf } from '../render/audit.ts';
 import { withSpinner } from '../render/spinner.ts';
 import { callNamed, isCallReference, withService } from '../service/with-service.ts';
 import { STATUS, type Status } from '../status.ts';
 
+const FORMATS = ['text', 'json', 'markdown'] as const;
+
 interface Options extends Common {
+  format?: (typeof FORMATS)[number];
   trace?: true;
   verify?: true;
   config?: string;
@@ -21,8 +24,9 @@ interface Options extends Common {
 const EXAMPLES = `
 countersign audit call/build-17/push-1
 countersign audit call/build-17/push-1 --trace      every rule that had something to say
-countersign audit call/build-17/push-1 --verify     checks digests and signatures again, by the configured keys
 countersign audit build-17                          a session: its children, its calls, the decisions
+countersign audit build-17 --format markdown        for a report
+countersign audit build-17 --verify                 checks digests and signatures again, by the configured keys
 
 It is told from Temporal's own history. What looks like a secret is shown as …`;
 
@@ -33,67 +37,65 @@ export function command(ended: Ended): Command {
     EXAMPLES,
   )
     .argument('<name>', 'a call’s full name or short code, or a session’s id')
+    .addOption(new Option('--format <format>', 'how it is told (default: text)').choices(FORMATS))
     .option('--trace', 'every rule that had something to say')
-    .option('--verify', 'check every digest and signature of a call again; status 1 where one does not hold')
+    .option(
+      '--verify',
+      'check every digest and signature of the call, or of every call under the session, again; status 1 where one does not hold',
+    )
     .option('--config <file>', 'with --verify, the configuration that lists the approvers');
   return onAction(audit, ended, run);
 }
 
-async function run(name: string, { trace, json, verify, config }: Options): Promise<Status> {
-  if (verify) return verifyOne(name, json === true, config);
+async function run(name: string, { trace, json, format, verify, config }: Options): Promise<Status> {
+  if (json && format !== undefined && format !== 'json')
+    throw new CountersignError('invalid_usage', 'give --json or --format: they say different things');
+  const form = json ? 'json' : (format ?? 'text');
+  if (verify) {
+    if (form === 'markdown') throw new CountersignError('invalid_usage', 'with --verify the format is text or json');
+    return verifyAll(name, form === 'json', config);
+  }
   await withService(async (countersign) => {
-    const story = await withSpinner(`audit ${name}`, async () =>
+    const found = await withSpinner(`audit ${name}`, async () =>
       countersign.audit(isCallReference(name) ? await callNamed(countersign, name) : name),
     );
-    if (json) printJson(story);
-    else print(auditText(story, { trace: trace === true }));
+    if (form === 'json') return printJson(found);
+    const story = storyOf(found, { trace: trace === true });
+    print(form === 'markdown' ? storyMarkdown(story) : storyText(story));
   });
   return STATUS.done;
 }
 
-async function verifyOne(reference: string, json: boolean, config: string | undefined): Promise<Status> {
-  const [{ verifyCall }, { findConfig }, { readHistory }, { builtInTools }, { configDir }] = await Promise.all([
-    import('../judge/verify-call.ts'),
+async function verifyAll(reference: string, json: boolean, config: string | undefined): Promise<Status> {
+  const [{ callsOfReference, verifyCalls }, { findConfig }, { configDir }] = await Promise.all([
+    import('../judge/verify-calls.ts'),
     import('../../config/index.ts'),
-    import('../../client/history.ts'),
-    import('../../tools/index.ts'),
     import('../../server/paths.ts'),
   ]);
   const settings = (await findConfig(config, [process.cwd(), configDir()])).config;
   return withService(async (countersign) => {
-    const id = await callNamed(countersign, reference);
-    const name = parseCallWorkflowId(id);
-    const events = await readHistory(countersign.temporal, id);
-    if (!name || events.length === 0) throw new CountersignError('call_not_found', `There is no call ${id}.`);
-    const unknown = (tool: string): ToolFacts => ({
-      name: tool,
-      tier: 'elevated',
-      effect: 'once',
-      groups: [],
-      needs: [],
-    });
-    const checks = verifyCall(
-      events,
-      name,
-      (tool) => builtInTools.find((one) => one.name === tool) ?? unknown(tool),
-      settings,
-    );
-    const holds = checks.every(({ ok }) => ok);
-    if (json) printJson({ call: id, holds, checks });
-    else {
-      for (const { at, what, ok, text } of checks) {
-        print(
-          `${ok ? paint('green', '✓') : paint('red', '✗')} ${what.padEnd(10)} ${paint('dim', at)}  ${safeLine(text)}`,
-        );
-      }
-      print(
-        checks.length === 0
-          ? 'Nobody was asked about this call, so there is nothing to verify.'
-          : holds
-            ? 'All of it holds.'
-            : 'It does NOT hold.',
-      );
-    }
+    const { session, calls } = await callsOfReference(countersign, reference);
+    const checked = await withSpinner(`verify ${reference}`, () => verifyCalls(countersign.temporal, calls, settings));
+    const holds = checked.every((one) => one.holds);
+    const [first] = checked;
+    if (json) printJson(session === undefined && first ? first : { session, holds, calls: checked });
+    else printChecks(checked, session);
     return holds ? STATUS.done : STATUS.otherwise;
   });
+}
+
+function printChecks(checked: readonly CheckedCall[], session: string | undefined): void {
+  for (const { call, checks } of checked) {
+    if (session !== undefined && checks.length > 0) print(paint('bold', call));
+    for (const { at, what, ok, text } of checks) {
+      const sign = ok ? paint('green', '✓') : paint('red', '✗');
+      print(`${sign} ${what.padEnd(10)} ${paint('dim', at)}  ${safeLine(text)}`);
+    }
+  }
+  const [wrong, asked] = [checked.filter(({ holds }) => !holds), checked.filter(({ checks }) => checks.length > 0)];
+  if (session !== undefined) print(`${checked.length} call(s), ${asked.length} of them with something to verify.`);
+  else if (asked.length === 0) return print('Nobody was asked about this call, so there is nothing to verify.');
+  if (wrong.length === 0) return print('All of it holds.');
+  print('It does NOT hold.');
+  if (session !== undefined) for (const { call } of wrong) print(`  ${paint('red', call)}`);
 }

@@ -12,7 +12,7 @@ import { type SealedDecision, isSealedAs, sealedDecisions, shortCode } from '../
 import type { CallInput, ExecuteInput } from '../../protocol/call.ts';
 import type { CallName } from '../../protocol/ids.ts';
 import { CALL_MESSAGE } from '../../protocol/names.ts';
-import type { Ask, Judgement, Prepared } from '../../protocol/outcome.ts';
+import type { Ask, Execution, Judgement, Prepared } from '../../protocol/outcome.ts';
 
 export interface Check {
   /** ISO 8601, of the event that was checked. */
@@ -21,6 +21,9 @@ export interface Check {
   ok: boolean;
   text: string;
 }
+
+/** Approvers, their keys and what they may decide on. */
+export type VerifySettings = Pick<Config, 'approvals' | 'groups'>;
 
 interface Asked {
   ask: Ask;
@@ -31,9 +34,11 @@ interface Reading {
   name: CallName;
   input: CallInput;
   tool: ToolFacts;
-  settings: Pick<Config, 'approvals' | 'groups'>;
+  settings: VerifySettings;
   /** Requests whose digest holds, by digest. */
   asked: Map<string, Asked>;
+  /** Executions that were started, by the number of their event. */
+  executions: Map<string, ExecuteInput>;
   /** Digests that a good decision approved. */
   approved: Set<string>;
   checks: Check[];
@@ -44,7 +49,7 @@ export function verifyCall(
   events: readonly HistoryEvent[],
   name: CallName,
   toolOf: (name: string) => ToolFacts,
-  settings: Reading['settings'],
+  settings: VerifySettings,
 ): Check[] {
   const started = events[0]?.workflowExecutionStartedEventAttributes;
   const input = valueOf<CallInput>(started?.input) ?? { tool: '', arguments: {} };
@@ -54,6 +59,7 @@ export function verifyCall(
     tool: toolOf(input.tool),
     settings,
     asked: new Map(),
+    executions: new Map(),
     approved: new Set(),
     checks: [],
   };
@@ -141,19 +147,29 @@ function checkGrant(
   say(reading, event, 'grant', checked.ok, `${grant.id} by ${grant.by}: ${how}`);
 }
 
-/** What was let run must have been allowed by something that holds. A call that policy lets run by itself needs nothing. */
+/** What ran must have been allowed by something that holds. A call that policy lets run by itself needs nothing. */
 function checkExecution(reading: Reading, event: HistoryEvent): void {
   const scheduled = event.activityTaskScheduledEventAttributes;
-  if (scheduled?.activityType?.name !== 'executeTool') return;
-  const input = valueOf<ExecuteInput>(scheduled.input);
-  if (!input?.approval) return;
+  if (scheduled?.activityType?.name === 'executeTool') {
+    const input = valueOf<ExecuteInput>(scheduled.input);
+    if (input) reading.executions.set(String(event.eventId), input);
+  }
+  const completed = event.activityTaskCompletedEventAttributes;
+  const { activityTaskFailedEventAttributes: failed, activityTaskTimedOutEventAttributes: lost } = event;
+  const ended = completed ?? failed ?? lost ?? event.activityTaskCanceledEventAttributes;
+  const input = reading.executions.get(String(ended?.scheduledEventId));
+  if (!input) return;
+  const status = valueOf<Execution>(completed?.result)?.status;
+  if (status === 'held' || status === 'refused')
+    return say(reading, event, 'execution', true, `${status}: nothing ran`);
+  if (!input.approval) {
+    if (reading.asked.size === 0 || input.grant) return;
+    return say(reading, event, 'execution', status === 'denied', 'of what was asked about, without any approval');
+  }
   const { digest } = input.approval;
   const ok = reading.approved.has(digest) && input.approval.decision.digest === digest;
-  say(
-    reading,
-    event,
-    'execution',
-    ok,
-    ok ? `of ${shortCode(digest)}, as approved` : `of ${shortCode(digest)}, which nothing that holds approved`,
-  );
+  const text = ok
+    ? `of ${shortCode(digest)}, as approved`
+    : `of ${shortCode(digest)}, which nothing that holds approved`;
+  say(reading, event, 'execution', ok, text);
 }

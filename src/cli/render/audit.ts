@@ -1,192 +1,249 @@
-/** The story of a call or a session, for people: one line for each thing that happened. */
+/**
+ * The story of a call or a session as lines, one for each thing that happened: the same for every form. Words are raw here; the form
+ * makes them safe (audit-forms.ts).
+ */
+import { stripVTControlCharacters } from 'node:util';
 import type {
   CallAudit,
   CallEntry,
   DecisionEntry,
+  NotifiedEntry,
   RouteEntry,
   SessionAudit,
   SessionEntry,
 } from '../../client/index.ts';
-import { paint } from '../io/output.ts';
 import { explanationSteps } from './explanation.ts';
 import { objectLines } from './json-text.ts';
-import { safeLine } from '../../approval/render/safe-text.ts';
-import { clock, clockMs, span } from './time.ts';
+import { clock, span } from './time.ts';
+
+export type Look = 'strong' | 'dim' | 'good' | 'careful' | 'bad' | 'odd';
+
+/** Words, or words with a look. */
+export type Piece = string | { text: string; look: Look };
+
+export interface Line {
+  /** ISO 8601. */
+  at: string;
+  said: Piece[];
+  /** Lines that are safe to look at, without colours. */
+  below: string[];
+}
+
+export interface Story {
+  kind: 'call' | 'session';
+  title: string;
+  fields: { name: string; text: string }[];
+  lines: Line[];
+}
 
 interface Options {
   /** Every rule that had something to say. */
   trace: boolean;
 }
 
-export const auditText = (audit: CallAudit | SessionAudit, options: Options): string =>
-  (audit.kind === 'call' ? callAudit(audit, options) : sessionAudit(audit)).join('\n');
+export const storyOf = (audit: CallAudit | SessionAudit, options: Options): Story =>
+  audit.kind === 'call' ? callStory(audit, options) : sessionStory(audit);
 
-function callAudit({ id, facts, runId, uiUrl, entries }: CallAudit, options: Options): string[] {
-  const first = entries[0];
-  return [
-    paint('bold', id),
-    ...(facts
-      ? [
-          field('session', `${facts.id} (${facts.kind}${facts.parent === undefined ? '' : ` of ${facts.parent}`})`),
-          field('agent', safeLine(facts.agent)),
-          field('workspace', safeLine(facts.workspace)),
-        ]
-      : []),
-    field('run', runId),
-    ...(uiUrl === undefined ? [] : [field('page', uiUrl)]),
-    ...(first ? [field('day', clock(first.at).slice(0, 10))] : []),
-    '',
-    ...entries.flatMap((entry) => callEntry(entry, options)),
+const strong = (text: string): Piece => ({ text, look: 'strong' });
+const dim = (text: string): Piece => ({ text, look: 'dim' });
+const field = (name: string, text: string | undefined): Story['fields'] => (text === undefined ? [] : [{ name, text }]);
+const plain = (lines: string[]): string[] => lines.map(stripVTControlCharacters);
+
+function callStory({ id, facts, runId, uiUrl, entries }: CallAudit, options: Options): Story {
+  const under = facts && `${facts.id} (${facts.kind}${facts.parent === undefined ? '' : ` of ${facts.parent}`})`;
+  const fields = [
+    ...field('session', under),
+    ...field('agent', facts?.agent),
+    ...field('workspace', facts?.workspace),
+    ...field('run', runId),
+    ...field('page', uiUrl),
+    ...field('day', entries[0] && clock(entries[0].at).slice(0, 10)),
   ];
+  const lines = entries.map((entry) => ({ at: entry.at, said: callSaid(entry), below: callBelow(entry, options) }));
+  return { kind: 'call', title: id, fields, lines };
 }
 
-function callEntry(entry: CallAudit['entries'][number], { trace }: Options): string[] {
-  const line = (text: string, ...below: string[]): string[] => [
-    `${paint('dim', clockMs(entry.at))}  ${text}`,
-    ...below.map((one) => `              ${one}`),
-  ];
+function callBelow(entry: CallAudit['entries'][number], { trace }: Options): string[] {
   switch (entry.what) {
     case 'called':
-      return line(
-        `${paint('bold', 'called')} ${safeLine(entry.tool)} ${paint('dim', `by ${safeLine(entry.by)}`)}`,
-        ...objectLines(entry.arguments, ''),
-      );
-    case 'judged':
-      return line(
-        judged(entry),
-        ...(entry.tierReasons ?? []).map((reason) => `raised: ${safeLine(reason)}`),
-        ...(trace ? explanationSteps(entry.trace ?? []) : []),
-      );
-    case 'not_judged':
-      return line(`${paint('yellow', 'not judged')}: ${safeLine(entry.reason)}`);
-    case 'asks':
-      return line(
-        `${paint('yellow', 'asks for approval')} ${entry.code}, until ${clock(entry.expiresAt)} ${paint('dim', entry.digest)}`,
-      );
-    case 'routed':
-      return line(`request reached session ${entry.session}`);
-    case 'needs_correction':
-      return line(`${paint('yellow', 'waits for corrected arguments')} until ${clock(entry.until)}`);
     case 'amended':
-      return line(
-        `${paint('bold', 'amended')}, attempt ${entry.attempt} ${paint('dim', `by ${safeLine(entry.by)}`)}`,
-        ...objectLines(entry.arguments, ''),
-      );
+      return plain(objectLines(entry.arguments, ''));
+    case 'judged':
+      return plain([
+        ...objectLines({ raised: entry.tierReasons ?? [] }, '').slice(entry.tierReasons?.length ? 0 : 1),
+        ...(trace ? explanationSteps(entry.trace ?? []) : []),
+      ]);
     case 'decided':
-      return line(decided(entry), ...(entry.edited ? ['edited to run instead:', ...objectLines(entry.edited)] : []));
-    case 'decision':
-      return line(decision(entry));
+      return entry.edited ? ['edited to run instead:', ...plain(objectLines(entry.edited))] : [];
     default:
-      return line(lastWords(entry));
+      return [];
   }
 }
 
-function judged({ attempt, verdict, tier, rule, reason, error }: Extract<CallEntry, { what: 'judged' }>): string {
-  const colour = verdict === 'run' ? 'green' : verdict === 'ask' ? 'yellow' : 'red';
-  const by = rule === undefined ? '' : `, by ${safeLine(rule)}`;
-  const why = error
-    ? `${error.code}${error.field ? ` at ${safeLine(error.field)}` : ''}: ${safeLine(error.message)}`
-    : safeLine(reason ?? '');
-  return `judged ${paint(colour, verdict)}${attempt > 1 ? `, attempt ${attempt}` : ''}${tier === undefined ? '' : `, tier ${tier}`}${by}: ${why}`;
+function callSaid(entry: CallAudit['entries'][number]): Piece[] {
+  switch (entry.what) {
+    case 'called':
+      return [strong('called'), ` ${entry.tool} `, dim(`by ${entry.by}`)];
+    case 'judged':
+      return judged(entry);
+    case 'not_judged':
+      return [{ text: 'not judged', look: 'careful' }, `: ${entry.reason}`];
+    case 'asks':
+      return [
+        { text: 'asks for approval', look: 'careful' },
+        ` ${entry.code}, until ${clock(entry.expiresAt)} `,
+        dim(entry.digest),
+      ];
+    case 'routed':
+      return [`request reached session ${entry.session}`];
+    case 'notified':
+      return notified(entry);
+    case 'needs_correction':
+      return [{ text: 'waits for corrected arguments', look: 'careful' }, ` until ${clock(entry.until)}`];
+    case 'amended':
+      return [strong('amended'), `, attempt ${entry.attempt} `, dim(`by ${entry.by}`)];
+    case 'decided':
+      return decided(entry);
+    case 'decision':
+      return decision(entry);
+    default:
+      return lastWords(entry);
+  }
 }
 
-function decided({
-  decision: what,
-  approver,
-  verified,
+function judged({
+  attempt,
+  verdict,
+  tier,
+  rule,
   reason,
-  code,
-}: Extract<CallEntry, { what: 'decided' }>): string {
-  const word = what === 'approve' ? paint('green', 'approved') : paint('red', 'denied');
+  error,
+  grant,
+}: Extract<CallEntry, { what: 'judged' }>): Piece[] {
+  const look = verdict === 'run' ? 'good' : verdict === 'ask' ? 'careful' : 'bad';
+  const by = rule === undefined ? '' : `, by ${rule}`;
+  const why = error ? `${error.code}${error.field ? ` at ${error.field}` : ''}: ${error.message}` : (reason ?? '');
+  const where = `${attempt > 1 ? `, attempt ${attempt}` : ''}${tier === undefined ? '' : `, tier ${tier}`}${by}`;
+  return [
+    'judged ',
+    { text: verdict, look },
+    `${where}: ${why}${grant === undefined ? '' : `; let run by grant ${grant}`}`,
+  ];
+}
+
+const NOTIFIED = { requested: 'people are told', reminder: 'people are reminded', reassigned: 'others are asked' };
+
+function notified({ channel, kind, role, told, failed, running }: NotifiedEntry): Piece[] {
+  const whom = `${NOTIFIED[kind]} in channel ${channel}${role === undefined ? '' : ` (role ${role})`}`;
+  const how = running ? 'under way' : told.length === 0 ? 'by nothing' : `by ${told.join(', ')}`;
+  const wrong = failed.flatMap(({ type, reason }): Piece[] => [
+    '; ',
+    { text: `${type} failed: ${reason}`, look: 'bad' },
+  ]);
+  return [`${whom}: ${how}`, ...wrong];
+}
+
+function decided(entry: Extract<CallEntry, { what: 'decided' }>): Piece[] {
+  const { decision: what, approver, approvers = [approver], verified, reason, code, grant, override } = entry;
+  const word: Piece = what === 'approve' ? { text: 'approved', look: 'good' } : { text: 'denied', look: 'bad' };
+  const how = `${verified ? 'signature verified' : 'unverified'}${override ? ', emergency override' : ''}`;
   const who =
-    code === undefined
-      ? `${safeLine(approver)} (${verified ? 'signature verified' : 'unverified'})`
-      : `Countersign itself (${code})`;
-  return `${word} by ${who}${reason === undefined ? '' : `: ${safeLine(reason)}`}`;
+    code !== undefined
+      ? `Countersign itself (${code})`
+      : grant !== undefined
+        ? `grant ${grant} of ${approver} (${how})`
+        : `${approvers.join(' and ')} (${how})`;
+  return [word, ` by ${who}${reason === undefined || grant !== undefined ? '' : `: ${reason}`}`];
 }
 
-function decision({ decision: what, approver, answer, message, via, edited }: DecisionEntry): string {
-  const said = `${what}${edited ? ' with other arguments' : ''} by ${safeLine(approver)}`;
+function decision({ decision: what, approver, answer, message, via, edited }: DecisionEntry): Piece[] {
+  const said = `${what}${edited ? ' with other arguments' : ''} by ${approver}`;
   return answer === undefined
-    ? `decision by ${via}: ${said}`
-    : `decision not taken (${answer}): ${said}; ${safeLine(message ?? '')}`;
+    ? [`decision by ${via}: ${said}`]
+    : [{ text: `decision not taken (${answer})`, look: 'odd' }, `: ${said}; ${message ?? ''}`];
 }
 
-type LastWords = Exclude<
-  CallEntry,
-  { what: 'called' | 'judged' | 'not_judged' | 'asks' | 'needs_correction' | 'amended' | 'decided' }
->;
+type Told =
+  | 'called'
+  | 'judged'
+  | 'not_judged'
+  | 'asks'
+  | 'needs_correction'
+  | 'amended'
+  | 'decided'
+  | 'routed'
+  | 'notified';
+type LastWords = Exclude<CallEntry | RouteEntry | NotifiedEntry, { what: Told }>;
 
-function lastWords(entry: Exclude<LastWords, RouteEntry>): string {
+function lastWords(entry: LastWords): Piece[] {
   switch (entry.what) {
     case 'executed': {
-      const where =
-        entry.where === 'preparation'
-          ? ' within preparation'
-          : entry.where === 'record'
-            ? ' looked up in the record'
-            : '';
+      const where = { preparation: ' within preparation', record: ' looked up in the record', activity: '' }[
+        entry.where
+      ];
       const took = entry.durationMs === undefined ? '' : ` after ${span(entry.durationMs)}`;
-      return `${paint('bold', `try ${entry.try}`)}${where} on ${safeLine(entry.worker || 'no worker yet')}: ${entry.status}${took}${errorOf(entry)}`;
+      const on = `${where} on ${entry.worker || 'no worker yet'}: ${entry.status}${took}${errorOf(entry)}`;
+      return [strong(`try ${entry.try}`), on];
     }
     case 'waits':
-      return `waits ${span(entry.ms)}: ${safeLine(entry.summary)}`;
+      return [`waits ${span(entry.ms)}: ${entry.summary}`];
     case 'cancel_requested':
-      return `${paint('magenta', 'cancel requested')} by ${safeLine(entry.by)}${entry.reason === undefined ? '' : `: ${safeLine(entry.reason)}`}`;
+      return [
+        { text: 'cancel requested', look: 'odd' },
+        ` by ${entry.by}${entry.reason === undefined ? '' : `: ${entry.reason}`}`,
+      ];
     case 'session_closing':
-      return paint('magenta', 'its session closes');
+      return [{ text: 'its session closes', look: 'odd' }];
     case 'reset':
-      return `${paint('magenta', 'reset by an operator')}: ${safeLine(entry.reason)}`;
+      return [{ text: 'reset by an operator', look: 'odd' }, `: ${entry.reason}`];
     case 'ended': {
-      const counts = [entry.attempts, entry.tries].every((count) => count !== undefined)
-        ? ` (attempts ${entry.attempts}, tries ${entry.tries})`
-        : '';
-      return `${paint([entry.status === 'completed' ? 'green' : 'red', 'bold'], entry.status)}${counts}${errorOf(entry)}`;
+      const { status, attempts, tries } = entry;
+      const counts = attempts === undefined || tries === undefined ? '' : ` (attempts ${attempts}, tries ${tries})`;
+      return [{ text: status, look: status === 'completed' ? 'good' : 'bad' }, `${counts}${errorOf(entry)}`];
     }
   }
 }
 
 const errorOf = ({ error }: { error?: { code: string; message: string } }): string =>
-  error ? `; ${error.code}: ${safeLine(error.message)}` : '';
+  error ? `; ${error.code}: ${error.message}` : '';
 
-function sessionAudit({ id, facts, state, uiUrl, entries }: SessionAudit): string[] {
-  return [
-    `${paint('bold', id)}  ${facts.kind}  ${state}`,
-    ...(facts.parent === undefined ? [] : [field('parent', facts.parent)]),
-    field('agent', safeLine(facts.agent)),
-    field('workspace', safeLine(facts.workspace)),
-    ...(uiUrl === undefined ? [] : [field('page', uiUrl)]),
-    '',
-    ...entries.map((entry) => `${paint('dim', clock(entry.at))}  ${sessionEntry(entry)}`),
+function sessionStory({ id, facts, state, uiUrl, entries }: SessionAudit): Story {
+  const fields = [
+    ...field('kind', `${facts.kind}, ${state}`),
+    ...field('parent', facts.parent),
+    ...field('agent', facts.agent),
+    ...field('workspace', facts.workspace),
+    ...field('page', uiUrl),
   ];
+  const lines = entries.map((entry) => ({ at: entry.at, said: sessionSaid(entry), below: [] }));
+  return { kind: 'session', title: id, fields, lines };
 }
 
-function sessionEntry(entry: SessionEntry | DecisionEntry): string {
+function sessionSaid(entry: SessionAudit['entries'][number]): Piece[] {
   switch (entry.what) {
     case 'opened':
-      return `opened by ${safeLine(entry.by)}`;
+      return [`opened by ${entry.by}`];
     case 'child':
-      return `child session ${paint('bold', entry.session)} (${entry.kind}): ${entry.state}`;
-    case 'call': {
-      const took = entry.durationMs === undefined ? '' : ` after ${span(entry.durationMs)}`;
-      const colour =
-        entry.status === 'completed'
-          ? 'green'
-          : entry.status === 'running' || entry.status === 'waiting'
-            ? 'yellow'
-            : 'red';
-      return `${paint(colour, entry.status.padEnd(9))} ${safeLine(entry.summary ?? entry.tool)}${took}  ${paint('dim', entry.id)}`;
-    }
+      return ['child session ', strong(entry.session), ` (${entry.kind}): ${entry.state}`];
+    case 'call':
+      return callLine(entry);
     case 'decision': {
-      const word = entry.decision === 'approve' ? 'approve' : 'deny';
-      const reason = entry.reason === undefined ? '' : `: ${safeLine(entry.reason)}`;
-      return `${safeLine(entry.approver)} decides ${paint('bold', word)}${entry.edited ? ' with other arguments' : ''} on call/${entry.session}/${entry.callId} → ${entry.answer ?? 'by signal'}${reason}`;
+      const edited = entry.edited ? ' with other arguments' : '';
+      const of = `${edited} on call/${entry.session}/${entry.callId} → ${entry.answer ?? 'by signal'}`;
+      const reason = entry.reason === undefined ? '' : `: ${entry.reason}`;
+      return [`${entry.approver} decides `, strong(entry.decision), `${of}${reason}`];
     }
+    case 'notified':
+      return [...notified(entry), ` of call/${entry.session}/${entry.callId}`];
     case 'close_requested':
-      return `close requested by ${safeLine(entry.by)}: ${safeLine(entry.reason)}`;
+      return [`close requested by ${entry.by}: ${entry.reason}`];
     case 'closed':
-      return `closed: ${safeLine(entry.reason)}; ${entry.callsEnded} call(s) ended by it`;
+      return [`closed: ${entry.reason}; ${entry.callsEnded} call(s) ended by it`];
   }
 }
 
-const field = (name: string, text: string): string => `  ${paint('dim', name.padEnd(10))} ${text}`;
+function callLine({ status, summary, tool, durationMs, id }: Extract<SessionEntry, { what: 'call' }>): Piece[] {
+  const took = durationMs === undefined ? '' : ` after ${span(durationMs)}`;
+  const look = status === 'completed' ? 'good' : status === 'running' || status === 'waiting' ? 'careful' : 'bad';
+  return [{ text: status.padEnd(9), look }, ` ${summary ?? tool}${took}  `, dim(id)];
+}

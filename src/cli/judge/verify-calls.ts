@@ -1,0 +1,63 @@
+/** `audit --verify`: of one call, or of every call under a session. */
+import type { Client } from '@temporalio/client';
+import { callsUnder } from '../../client/audit-session.ts';
+import { readHistory } from '../../client/history.ts';
+import type { ToolFacts } from '../../policy/index.ts';
+import { CountersignError } from '../../protocol/errors.ts';
+import { parseCallWorkflowId, parseSessionWorkflowId } from '../../protocol/ids.ts';
+import { builtInTools } from '../../tools/index.ts';
+import { findSession } from '../sessions/find-session.ts';
+import { type AnyCountersign, callNamed, isCallReference } from '../service/with-service.ts';
+import { type Check, type VerifySettings, verifyCall } from './verify-call.ts';
+
+export interface CheckedCall {
+  /** Its full name. */
+  call: string;
+  holds: boolean;
+  checks: Check[];
+}
+
+/** The calls that a name stands for: one, or all under a session. Throws `call_not_found`, `session_not_found`. */
+export async function callsOfReference(
+  countersign: AnyCountersign,
+  reference: string,
+): Promise<{ session?: string; calls: string[] }> {
+  if (isCallReference(reference)) {
+    const call = await callNamed(countersign, reference);
+    if ((await readHistory(countersign.temporal, call)).length === 0)
+      throw new CountersignError('call_not_found', `There is no call ${call}.`);
+    return { calls: [call] };
+  }
+  const { facts } = await findSession(countersign, parseSessionWorkflowId(reference) ?? reference);
+  return { session: facts.id, calls: await callsUnder(countersign.temporal, facts.id) };
+}
+
+const AT_ONCE = 20;
+
+export async function verifyCalls(
+  client: Client,
+  calls: readonly string[],
+  settings: VerifySettings,
+): Promise<CheckedCall[]> {
+  const checked: CheckedCall[] = [];
+  for (let from = 0; from < calls.length; from += AT_ONCE) {
+    const batch = calls.slice(from, from + AT_ONCE);
+    checked.push(...(await Promise.all(batch.map((call) => verifyOne(client, call, settings)))));
+  }
+  return checked;
+}
+
+async function verifyOne(client: Client, call: string, settings: VerifySettings): Promise<CheckedCall> {
+  const name = parseCallWorkflowId(call);
+  const events = name ? await readHistory(client, call) : [];
+  if (!name || events.length === 0) {
+    const text = 'it is listed, and has no history of a call';
+    return { call, holds: false, checks: [{ at: new Date().toISOString(), what: 'request', ok: false, text }] };
+  }
+  const checks = verifyCall(events, name, toolNamed, settings);
+  return { call, holds: checks.every(({ ok }) => ok), checks };
+}
+
+/** A tool that this program does not have is reckoned among the dangerous ones. */
+const toolNamed = (name: string): ToolFacts =>
+  builtInTools.find((tool) => tool.name === name) ?? { name, tier: 'elevated', effect: 'once', groups: [], needs: [] };
