@@ -64,7 +64,8 @@ export class Screen {
   draw(lines: readonly string[]): void {
     if (!this.#entered) return;
     const changed = lines.flatMap((line, i) =>
-      line === this.#drawn[i] ? [] : [`\u001b[${i + 1};1H\u001b[0m${line}\u001b[0m\u001b[K`],
+      // Erased before: after a line that fills the row, the cursor stands on its last character.
+      line === this.#drawn[i] ? [] : [`\u001b[${i + 1};1H\u001b[0m\u001b[2K${line}\u001b[0m`],
     );
     this.#drawn = [...lines];
     if (changed.length > 0) this.#terminal.output.write(`${BEGIN_UPDATE}${changed.join('')}${END_UPDATE}`);
