@@ -92,4 +92,18 @@ describe('where signatures are required', () => {
     expect(await approve('--as', 'ada')).toMatchObject([0, { answer: 'accepted' }]);
     await expect.poll(() => existsSync(outside), { timeout: 10_000 }).toBe(false);
   });
+
+  it('resume ends a halt with the key of one who may, and not without', async () => {
+    const { status } = await service.cli(['halt', '--reason', 'fire', '--by', 'anybody']);
+    expect(status).toBe(0);
+    const resume = async (...args: string[]) => {
+      const ran = await service.cli(['resume', '--reason', 'over', '--json', ...args]);
+      return [ran.status, ran.json()];
+    };
+    expect(await resume('--as', 'ada', '--no-sign')).toMatchObject([5, { halted: true, answer: 'bad_signature' }]);
+    expect(await resume('--as', 'gone')).toMatchObject([5, { halted: true, answer: 'bad_signature' }]);
+    expect((await service.cli(['halt', '--status', '--json'])).json()).toMatchObject({ halted: true, by: 'anybody' });
+    expect(await resume('--as', 'ada')).toMatchObject([0, { halted: false, was: { by: 'anybody', reason: 'fire' } }]);
+    expect((await service.cli(['halt', '--status', '--json'])).json()).toEqual({ halted: false });
+  });
 });
