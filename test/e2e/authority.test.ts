@@ -244,16 +244,25 @@ test('a session whose memo claims more than its parent has is not believed', asy
     agent: 'default',
     channel: 'inbox',
   };
-  const handle = await workflows().start('session', {
-    workflowId: 'session/claims',
-    taskQueue: 'authority',
-    args: [{}],
-    memo: { countersignSession: facts },
-  });
-  await expect(handle.result()).rejects.toThrow();
+  const start = (id: string, taskQueue: string) =>
+    workflows().start('session', {
+      workflowId: `session/${id}`,
+      taskQueue,
+      args: [{}],
+      memo: { countersignSession: { ...facts, id } },
+    });
+  // Our own worker refuses it, and then it is none.
+  await expect((await start('claims', 'authority')).result()).rejects.toThrow();
   expect(await startByHand('call/claims/x', 'probe_once', 'claims')).toMatchObject({
+    status: 'denied',
+    error: { code: 'session_not_found' },
+  });
+  // One that nobody has refused stays open, and is not believed where calls run.
+  const kept = await start('claims-kept', 'nobody');
+  expect(await startByHand('call/claims-kept/x', 'probe_once', 'claims')).toMatchObject({
     status: 'denied',
     error: { code: 'undeclared' },
   });
+  await kept.terminate();
   expect(await marks(service.log, 'begin claims')).toBe(0);
 });
