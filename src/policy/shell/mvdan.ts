@@ -45,17 +45,38 @@ export function warmUp(): void {
 }
 
 /**
+ * An instance is used for so many texts. The module's garbage collector now and then frees what it was handed: after some ten thousand texts
+ * one was read as another or not at all, memory was accessed out of bounds, and once it never came back.
+ */
+const TEXTS_OF_AN_INSTANCE = 50;
+let asked = 0;
+
+/**
  * The text as mvdan/sh prints it on one line: words untouched, one space between them. Undefined when it finds an error, and
  * when it can't be asked: no opinion is never agreement.
  */
 export function normalForm(text: string): string | undefined {
   try {
-    running ??= start();
-    return ask(running, text);
+    return ask(instance(), text);
+  } catch {
+    running = undefined;
+  }
+  // Whether it was the text or the instance, a new one says.
+  try {
+    return ask(instance(), text);
   } catch {
     running = undefined;
     return undefined;
   }
+}
+
+function instance(): Exports {
+  if (running === undefined || asked >= TEXTS_OF_AN_INSTANCE) {
+    running = start();
+    asked = 0;
+  }
+  asked += 1;
+  return running;
 }
 
 function ask({ memory, wasmAlloc, wasmFree, process }: Exports, text: string): string | undefined {
