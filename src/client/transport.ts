@@ -12,6 +12,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { CountersignError, type ErrorCode, ERRORS, isCountersignError } from '../protocol/errors.ts';
 import { sessionWorkflowId } from '../protocol/ids.ts';
+import { SESSION_MOVES } from '../protocol/names.ts';
 
 export interface Transport {
   client: Client;
@@ -66,8 +67,8 @@ const RETRIED = new Set([5, 8, 9, 10]);
 const RETRIED_FOR_MS = 15_000;
 const RETRY_MS = 100;
 
-/** The type of failure by which the server says that an update never reached its workflow. */
-const UNPROCESSED = 'UnprocessedUpdate';
+/** Types of failure that say that an update was not taken: by the server, that it never reached its workflow; by a session, that it continues as new. */
+const UNTAKEN: ReadonlySet<string> = new Set(['UnprocessedUpdate', SESSION_MOVES]);
 
 const NOT_TAKEN =
   'Temporal takes this message and no worker takes it from there. Look whether one runs (countersign doctor), and send it again: repeats are harmless.';
@@ -99,7 +100,7 @@ export async function sendUpdate<Answer>(
           : workflow.executeUpdate<Answer, [unknown]>(name, { args: [argument], updateId }),
       );
     } catch (error) {
-      if (!isUnprocessed(error) && !(await again(error))) throw error;
+      if (!isUntaken(error) && !(await again(error))) throw error;
       if (Date.now() > until) throw new CountersignError('no_service', NOT_TAKEN, { cause: error });
     }
   }
@@ -121,10 +122,10 @@ export async function updateSession<Answer>(
   return sendUpdate<Answer>(workflow, name, argument, { again });
 }
 
-const isUnprocessed = (error: unknown): boolean =>
+const isUntaken = (error: unknown): boolean =>
   error instanceof WorkflowUpdateFailedError &&
   error.cause instanceof ApplicationFailure &&
-  error.cause.type === UNPROCESSED;
+  UNTAKEN.has(error.cause.type ?? '');
 
 /** Whether the error, or one that it came of, is gRPC's with one of the codes. */
 function hasCode(error: unknown, codes: ReadonlySet<number>): boolean {

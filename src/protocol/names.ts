@@ -59,3 +59,6 @@ export const SESSION_MESSAGE = {
   /** Query: requests that wait here. */
   pending: 'pending',
 } as const;
+
+/** Type of the failure by which a session refuses an update for a moment: it is to be sent again. */
+export const SESSION_MOVES = 'SessionMoves';

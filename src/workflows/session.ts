@@ -28,7 +28,7 @@ import {
 } from '../protocol/forms.ts';
 import { type GrantAnswer, isGrant, isRevocation } from '../protocol/grant.ts';
 import { parseSessionWorkflowId } from '../protocol/ids.ts';
-import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
+import { SEARCH_ATTRIBUTE, SESSION_MOVES } from '../protocol/names.ts';
 import {
   type ChildAnswer,
   type ChildRequest,
@@ -60,7 +60,7 @@ import {
   withdrawApprovalSignal,
 } from './messages.ts';
 import { closing } from './session-closing.ts';
-import { continueAsNew, mayContinue } from './session-continue.ts';
+import { continueAsNew, isTooLong, mayContinue } from './session-continue.ts';
 import { addGrant, letRun, takeBack } from './session-grants.ts';
 import { holds, tellCall, toParent } from './session-links.ts';
 import { notify, notifyAgain, notifyOfUntold } from './session-notify.ts';
@@ -127,7 +127,11 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
     decideUpdate,
     (decision) => self.ask<DecisionAnswer>((ticket) => ({ kind: 'decide', decision, ticket }), OVER.decision),
     {
-      validator: ofForm(isDecision, 'A decision has session, callId, digest, decision (approve or deny) and approver.'),
+      validator: ofForm(
+        self,
+        isDecision,
+        'A decision has session, callId, digest, decision (approve or deny) and approver.',
+      ),
     },
   );
   setHandler(decideSignal, (decision) => {
@@ -137,14 +141,18 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
     addGrantUpdate,
     (grant) => self.ask<GrantAnswer>((ticket) => ({ kind: 'addGrant', grant, ticket }), OVER.grant),
     {
-      validator: ofForm(isGrant, 'A grant has id, tool, arguments, scope, expiresAt (30 days at most), by and at.'),
+      validator: ofForm(
+        self,
+        isGrant,
+        'A grant has id, tool, arguments, scope, expiresAt (30 days at most), by and at.',
+      ),
     },
   );
   setHandler(
     revokeGrantUpdate,
     (revocation) => self.ask<GrantAnswer>((ticket) => ({ kind: 'revokeGrant', revocation, ticket }), OVER.grant),
     {
-      validator: ofForm(isRevocation, 'A revocation has id and by.'),
+      validator: ofForm(self, isRevocation, 'A revocation has id and by.'),
     },
   );
   setHandler(grantsQuery, () => self.grants.filter(({ expiresAt }) => expiresAt > Date.now()));
@@ -152,7 +160,7 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
     openChildUpdate,
     (child) => self.ask<ChildAnswer>((ticket) => ({ kind: 'openChild', child, ticket }), OVER.child),
     {
-      validator: ofForm(isChildRequest, 'A child session is asked for with id and kind (branch or worker).'),
+      validator: ofForm(self, isChildRequest, 'A child session is asked for with id and kind (branch or worker).'),
     },
   );
   setHandler(childEndedSignal, (ended) => {
@@ -170,11 +178,13 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
 /** Why a session was told to close, by whoever told it. */
 const textOf = (reason: unknown): string => (typeof reason === 'string' ? reason.slice(0, 500) : 'closed');
 
-/** Refuses an update of another form before it enters history. */
+/** Refuses an update of another form before it enters history, and for a moment any. */
 const ofForm =
-  (fits: (value: unknown) => boolean, message: string) =>
+  (self: Session, fits: (value: unknown) => boolean, message: string) =>
   (value: unknown): void => {
     if (!fits(value)) throw ApplicationFailure.nonRetryable(message, 'invalid_usage');
+    if (isTooLong(self))
+      throw ApplicationFailure.retryable('The session continues as new. Send it again.', SESSION_MOVES);
   };
 
 /**

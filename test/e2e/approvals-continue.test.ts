@@ -1,5 +1,6 @@
 /** A session that is about to continue as new goes on acting, on a real server. */
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { updateSession } from '../../src/client/transport.ts';
 import { receiver } from '../notify/support.ts';
 import { marks } from '../support/probe-tools.ts';
 import { openShort } from '../support/short-session.ts';
@@ -43,4 +44,26 @@ test('decisions are taken while a notifier hangs, and people are told of what ca
   expect((await session.view()).continuedAsNew).toBeGreaterThanOrEqual(2);
   expect(await marks(service.log, 'begin first')).toBe(1);
   expect(await marks(service.log, 'begin second')).toBe(1);
+});
+
+test('a session with updates always under way continues as new all the same', { timeout: 60_000 }, async () => {
+  const session = await openShort(service, 'crowded', 40);
+  const { client } = service.worker;
+  let over = false;
+  const nothing = {
+    session: 'crowded',
+    callId: 'none',
+    digest: `sha256:${'0'.repeat(64)}`,
+    decision: 'deny',
+    approver: 'ada',
+  };
+  const answers: unknown[] = [];
+  const crowd = Array.from({ length: 12 }, async () => {
+    while (!over) answers.push(await updateSession<{ answer: string }>(client, 'crowded', 'decide', nothing));
+  });
+  await expect.poll(async () => (await session.view()).continuedAsNew, { timeout: 40_000 }).toBeGreaterThanOrEqual(3);
+  over = true;
+  await Promise.all(crowd);
+  expect(answers.length).toBeGreaterThan(50);
+  expect(answers.every((answer) => (answer as { answer: string }).answer === 'not_pending')).toBe(true);
 });

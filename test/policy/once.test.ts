@@ -8,13 +8,13 @@ import { judgeCall } from '../../src/activities/judge-call.ts';
 import { parseConfig } from '../../src/config/index.ts';
 import { compilePattern } from '../../src/policy/patterns.ts';
 import { compileRules } from '../../src/policy/rules.ts';
-import { normalForm } from '../../src/policy/shell/mvdan.ts';
+import { secondReading } from '../../src/policy/shell/second-parser.ts';
 import { createCatalogue } from '../../src/tools/index.ts';
 import { rulesOverAllLayers } from './many-rules.ts';
 import { surroundings } from './support.ts';
 
 vi.mock('unbash', { spy: true });
-vi.mock('../../src/policy/shell/mvdan.ts', { spy: true });
+vi.mock('../../src/policy/shell/second-parser.ts', { spy: true });
 vi.mock('../../src/policy/rules.ts', { spy: true });
 vi.mock('../../src/policy/patterns.ts', { spy: true });
 
@@ -38,7 +38,7 @@ const judged = (loaded: ReturnType<typeof parseConfig>, command: string) =>
     { tool: 'shell', arguments: { command, sandbox: false, reason: 'a test' } },
   );
 const load = () => parseConfig(JSON.stringify(rulesOverAllLayers(200)), 'test.jsonc');
-const linesOf = (parser: typeof parse | typeof normalForm): string[] =>
+const linesOf = (parser: typeof parse | typeof secondReading): string[] =>
   vi.mocked(parser as (text: string) => unknown).mock.calls.map(([text]) => text);
 
 beforeEach(() => vi.clearAllMocks());
@@ -58,7 +58,7 @@ it.each([
 ])('reads %s once with each parser, however many rules there are', async (_what, command, parts, expected) => {
   const { judgement } = (await judged(load(), command)) as { judgement: object };
   expect(judgement).toMatchObject(expected);
-  expect(linesOf(normalForm)).toEqual([command]);
+  expect(linesOf(secondReading)).toEqual([command]);
   const read = linesOf(parse);
   expect(new Set(read).size).toBe(read.length);
   // The line, and each simple command of it by itself, for the allow rules.

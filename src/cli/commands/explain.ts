@@ -1,14 +1,12 @@
 /** `countersign explain`: what policy makes of a call, and why, without running it. */
 import type { Command } from 'commander';
 import { CountersignError } from '../../protocol/errors.ts';
-import type { JsonObject } from '../../protocol/json.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { readArguments } from '../io/input.ts';
-import { type LocalJudge, folderFacts, localJudge } from '../judge/local-judge.ts';
+import { explainer } from '../judge/explainer.ts';
 import { print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { explanationText } from '../render/explanation.ts';
-import { sessionKnown } from '../sessions/find-session.ts';
 
 interface Options extends Common {
   session?: string;
@@ -23,6 +21,7 @@ countersign explain write '{"path":"/etc/passwd","content":""}' --workspace ~/pr
 countersign explain shell '{"command":"npm test"}' --config strict.jsonc --json
 countersign explain --jsonl < calls.jsonl          one {"session"?,"tool","arguments"} a line
 
+With --session the worker explains, by the rules it has now; with --config too, this command, by that file.
 Without --session no service is needed: the call is judged as one of a main session of the folder, by the configuration found here.`;
 
 export function command(ended: Ended): Command {
@@ -44,35 +43,23 @@ async function run(tool: string | undefined, given: string | undefined, options:
   const { session, workspace, config, jsonl, json } = options;
   if (session !== undefined && workspace !== undefined)
     throw new CountersignError('invalid_usage', 'give --session or --workspace: a session has its workspace');
-  if (jsonl) {
-    if (tool !== undefined)
-      throw new CountersignError(
-        'invalid_usage',
-        '--jsonl reads tools and arguments from standard input; leave them out',
-      );
-    const { explainLines } = await import('../judge/explain-lines.ts');
-    return explainLines(await localJudge(config), {
-      ...(session !== undefined && { session }),
-      ...(workspace !== undefined && { workspace }),
-    });
-  }
-  if (tool === undefined)
+  if (jsonl && tool !== undefined)
+    throw new CountersignError(
+      'invalid_usage',
+      '--jsonl reads tools and arguments from standard input; leave them out',
+    );
+  if (!jsonl && tool === undefined)
     throw new CountersignError(
       'invalid_usage',
       `name a tool and its arguments, as in: countersign explain shell '{"command":"npm test"}'`,
     );
-  const args = await readArguments(given);
-  const explanation = await explainOne(await localJudge(config), { tool, arguments: args }, options);
+  const explain = await explainer({
+    ...(session !== undefined && { session }),
+    ...(workspace !== undefined && { workspace }),
+    ...(config !== undefined && { config }),
+  });
+  if (tool === undefined) return (await import('../judge/explain-lines.ts')).explainLines(explain);
+  const explanation = await explain({ tool, arguments: await readArguments(given) });
   if (json) printJson(explanation);
   else print(explanationText(tool, explanation));
-}
-
-async function explainOne(
-  judge: LocalJudge,
-  call: { tool: string; arguments: JsonObject },
-  { session, workspace = '.' }: Options,
-) {
-  if (session === undefined) return judge.explain(await folderFacts(workspace), call);
-  const { facts, state } = await sessionKnown(session);
-  return judge.explain(facts, call, state);
 }

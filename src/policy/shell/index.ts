@@ -2,9 +2,9 @@
 import { DEFAULT_SHELL } from '../settings.ts';
 import { classify } from './classify.ts';
 import { readingsOf } from './forms.ts';
-import { warmUp } from './mvdan.ts';
 import { type Part, plainLine } from './plain.ts';
 import { INTERPRETERS, WRAPPERS } from './programs.ts';
+import { startSecondParser } from './second-parser.ts';
 
 /** A plain command line as words: pipelines and lists flattened, each part with the operator that joins it to the one before. */
 export interface SafeCommand {
@@ -15,7 +15,7 @@ export interface SafeCommand {
  * Starts the second shell parser, so that the first judgement is as fast as the others. Judging works without it.
  */
 export async function preparePolicy(): Promise<void> {
-  warmUp();
+  startSecondParser();
 }
 
 /** The words of a command line that both parsers read alike and that nothing expands; undefined for any other. */

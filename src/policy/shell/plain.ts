@@ -3,8 +3,8 @@
  * judged by its words. Two parsers and the grammar of literal words below have to read a line alike, or it is not plain.
  */
 import type { Command, PipelineNode, Statement, Word } from 'unbash';
-import { normalForm } from './mvdan.ts';
 import { parsed, remembered } from './parse.ts';
+import { secondReading } from './second-parser.ts';
 
 export type Operator = '|' | '&&' | '||' | ';';
 
@@ -50,7 +50,7 @@ const readLine = remembered((command: string): PlainLine => {
     const parts = script.commands.flatMap((statement, index) =>
       statementParts(statement, index === 0 ? undefined : ';'),
     );
-    if (normalForm(command) !== writtenForm(parts)) throw new NotPlain('two shell parsers read it differently');
+    if (secondReading(command) !== writtenForm(parts)) throw new NotPlain('two shell parsers read it differently');
     return { plain: true, parts: parts.map(({ words: _, ...part }) => part) };
   } catch (error) {
     if (error instanceof NotPlain) return { plain: false, why: error.message };

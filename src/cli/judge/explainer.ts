@@ -1,0 +1,48 @@
+/**
+ * Who explains a call: the worker that would run it where a session is named; else, and where a configuration is given to judge by, this
+ * process.
+ */
+import { isCountersignError } from '../../protocol/errors.ts';
+import type { JsonObject } from '../../protocol/json.ts';
+import type { Explanation } from '../../protocol/outcome.ts';
+import { withService } from '../service/with-service.ts';
+import { sessionKnown } from '../sessions/find-session.ts';
+import { type LocalJudge, folderFacts, localJudge } from './local-judge.ts';
+
+export interface Explained {
+  tool: string;
+  arguments: JsonObject;
+}
+
+/** Throws, with a session, `session_not_found` and `no_service`. */
+export type Explain = (call: Explained, session?: string) => Promise<Explanation>;
+
+/**
+ * @param session that of calls which name none
+ * @throws CountersignError `invalid_config`
+ */
+export async function explainer(given: { session?: string; config?: string; workspace?: string }): Promise<Explain> {
+  const { config, workspace = '.' } = given;
+  let judge: Promise<LocalJudge> | undefined;
+  const here = (): Promise<LocalJudge> => (judge ??= localJudge(config));
+  // A broken configuration is one error, not one for each call.
+  if (given.session === undefined || config !== undefined) await here();
+  return async (call, session = given.session) => {
+    if (session === undefined) return (await here()).explain(await folderFacts(workspace), call);
+    const told = config === undefined ? await byWorker(session, call) : undefined;
+    if (told) return told;
+    const { facts, state } = await sessionKnown(session);
+    return (await here()).explain(facts, call, state);
+  };
+}
+
+/** Undefined for a session that is closed: no worker judges for it any more. */
+const byWorker = (session: string, { tool, arguments: args }: Explained): Promise<Explanation | undefined> =>
+  withService(async (countersign) => {
+    try {
+      return await (await countersign.session(session)).explain(tool, args);
+    } catch (error) {
+      if (isCountersignError(error) && error.code === 'session_closed') return undefined;
+      throw error;
+    }
+  });
