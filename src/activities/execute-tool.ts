@@ -34,12 +34,14 @@ export async function executeTool(dependencies: Dependencies, input: ExecuteInpu
   try {
     const from = caller();
     if (input.recover) return await recorded(dependencies, from);
+    const { facts } = await dependencies.sessions.read(from.session, { fresh: false });
+    const turn = await waitForSlot(dependencies, facts.agent, input);
+    if ('held' in turn) return turn.held;
+    using _slot = turn.slot;
+    // Only now, for the wait may have been long.
     const halt = dependencies.halted();
     if (halt) return held('halted', `${halt.by} halted the service: ${halt.reason}`);
     const session = await dependencies.sessions.read(from.session, { fresh: true });
-    const turn = await waitForSlot(dependencies, session, input);
-    if ('held' in turn) return turn.held;
-    using _slot = turn.slot;
     beat.running();
     const allowed = await authorise(dependencies, from, session, input);
     return await perform(dependencies, from, session, allowed, beat.progress);
@@ -54,17 +56,32 @@ export async function executeTool(dependencies: Dependencies, input: ExecuteInpu
 /** Nothing ran and nothing was claimed: the workflow may ask again. */
 const held = (code: ErrorCode, message: string): Execution => ({ status: 'held', error: callError(code, message) });
 
-/** The agent's turn, or why the call is held: the worker shuts down, or as many wait as may and a person's decision must not be lost for that. */
+/** As the workflow's `startToCloseTimeout` runs meanwhile. */
+const TURN_MS = 30_000;
+
+/**
+ * The agent's turn, or why the call is held: the worker shuts down, the turn does not come soon, or as many wait as may and a person's decision
+ * must not be lost for that.
+ */
 async function waitForSlot(
   { slots }: Dependencies,
-  { facts }: KnownSession,
+  agent: string,
   { approval }: ExecuteInput,
 ): Promise<{ slot: Disposable } | { held: Execution }> {
+  const stop = cancellationSignal();
+  const late = AbortSignal.timeout(TURN_MS);
   try {
-    return { slot: await slots.take(facts.agent, cancellationSignal()) };
+    return { slot: await slots.take(agent, AbortSignal.any([stop, late])) };
   } catch (error) {
-    const shutDown = cancellationSignal().aborted && !Context.current().cancellationDetails?.cancelRequested;
+    const shutDown = stop.aborted && !Context.current().cancellationDetails?.cancelRequested;
     if (shutDown) return { held: held('worker_lost', 'The worker shut down before the tool ran.') };
+    if (late.aborted && !stop.aborted)
+      return {
+        held: held(
+          'too_many_calls',
+          `Agent ${agent} has as many calls running as it may; this one waits for its turn.`,
+        ),
+      };
     if (approval && isCountersignError(error) && error.code === 'too_many_calls')
       return { held: held('too_many_calls', error.message) };
     throw error;

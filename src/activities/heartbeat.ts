@@ -1,9 +1,9 @@
-/** Heartbeats of running tools, together no more often than the server can write beside its other work. */
+/** Heartbeats of running tools: for up to a hundred, together no more often than the server can write beside its other work. */
 import { heartbeat } from '@temporalio/activity';
 
 /** A cancellation reaches a tool with the answer to its next heartbeat: well within a second while few run. See the worker's maxHeartbeatThrottleInterval. */
 const OFTEN_MS = 400;
-/** Of all tools of this process. Each is a write of the server's, and the embedded one makes some 200 a second in all. */
+/** Of the tools of this process that run. Each is a write of the server's, and the embedded one makes some 200 a second in all. */
 const BEATS_A_SECOND = 25;
 /** However many run; the workflow takes a worker for lost after 15 s without one. */
 const SELDOM_MS = 4_000;

@@ -35,7 +35,9 @@ export function createSessionReader(client: Client, admit: (facts: SessionFacts)
     if (known && now - known.asked < (fresh ? FRESH_MS : CACHE_MS)) return known.session;
     const session = load(id);
     cache.set(id, { asked: now, session });
-    session.catch(() => cache.delete(id));
+    session.catch(() => {
+      if (cache.get(id)?.session === session) cache.delete(id);
+    });
     if (cache.size > CACHE_ENTRIES) cache.delete(cache.keys().next().value as string);
     return session;
   }

@@ -60,6 +60,9 @@ test(
     expect(ran.lines().map(({ id, code }) => [id, code])).toEqual(all.map(({ id, code }) => [id, code]));
     const few = await runCli(['pending', '--json', '--session', 'scale', '--limit', '10'], { env });
     expect(few.lines().map(({ id }) => id)).toEqual(all.slice(0, 10).map(({ id }) => id));
+    const page = await runCli(['pending', '--session', 'scale'], { env });
+    expect(page.stdout.trim().split('\n')).toHaveLength(101);
+    expect(page.stderr).toContain('These are the newest 100.');
     expect((await runCli(['pending', '--limit', '0'], { env })).status).toBe(2);
 
     expect(await (await start('one-too-many')).outcome()).toMatchObject({

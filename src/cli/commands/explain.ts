@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { CountersignError } from '../../protocol/errors.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { readArguments } from '../io/input.ts';
-import { explainer } from '../judge/explainer.ts';
+import { withExplainer } from '../judge/explainer.ts';
 import { print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { explanationText } from '../render/explanation.ts';
@@ -39,7 +39,7 @@ export function command(ended: Ended): Command {
   return onAction(explain, ended, run);
 }
 
-async function run(tool: string | undefined, given: string | undefined, options: Options): Promise<void> {
+async function run(tool: string | undefined, args: string | undefined, options: Options): Promise<void> {
   const { session, workspace, config, jsonl, json } = options;
   if (session !== undefined && workspace !== undefined)
     throw new CountersignError('invalid_usage', 'give --session or --workspace: a session has its workspace');
@@ -53,13 +53,15 @@ async function run(tool: string | undefined, given: string | undefined, options:
       'invalid_usage',
       `name a tool and its arguments, as in: countersign explain shell '{"command":"npm test"}'`,
     );
-  const explain = await explainer({
+  const given = {
     ...(session !== undefined && { session }),
     ...(workspace !== undefined && { workspace }),
     ...(config !== undefined && { config }),
+  };
+  await withExplainer(given, async (explain) => {
+    if (tool === undefined) return (await import('../judge/explain-lines.ts')).explainLines(explain);
+    const explanation = await explain({ tool, arguments: await readArguments(args) });
+    if (json) printJson(explanation);
+    else print(explanationText(tool, explanation));
   });
-  if (tool === undefined) return (await import('../judge/explain-lines.ts')).explainLines(explain);
-  const explanation = await explain({ tool, arguments: await readArguments(given) });
-  if (json) printJson(explanation);
-  else print(explanationText(tool, explanation));
 }

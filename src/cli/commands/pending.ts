@@ -17,6 +17,9 @@ interface Options extends Common {
   limit?: number;
 }
 
+/** Nobody reads more, and ten thousand take the server seconds. */
+const SHOWN = 100;
+
 const EXAMPLES = `
 countersign pending
 countersign pending --all              calls that wait for corrected arguments, too
@@ -27,11 +30,11 @@ export function command(ended: Ended): Command {
   const pending = defineCommand('pending', 'Lists the calls that wait for an approval, newest first.', EXAMPLES)
     .option('--all', 'also those that wait for corrected arguments')
     .option('--session <id>', 'only those of this session itself')
-    .option('--limit <n>', 'no more than so many, the newest', limit);
+    .option('--limit <n>', `no more than so many, the newest (default: ${SHOWN}; with --json all)`, limit);
   return onAction(pending, ended, run);
 }
 
-async function run({ all = false, session, limit: most, json }: Options): Promise<void> {
+async function run({ all = false, session, json, limit: most = json ? undefined : SHOWN }: Options): Promise<void> {
   await withService(async (countersign) => {
     const [calls, halt] = await Promise.all([
       countersign.approvals.pending({
@@ -49,6 +52,7 @@ async function run({ all = false, session, limit: most, json }: Options): Promis
     const rows = calls.map(describe);
     if (json) rows.forEach(printJson);
     else printTable(rows);
+    if (!json && calls.length === most) note(`These are the newest ${most}. --limit N shows more of what waits.`);
   });
 }
 

@@ -8,7 +8,7 @@ import type { Decider } from '../calls/decider.ts';
 import { previewHere } from '../calls/preview-here.ts';
 import { findSession } from '../sessions/find-session.ts';
 import type { AnyCountersign } from '../service/with-service.ts';
-import type { Row, Shown } from './state.ts';
+import { LISTED, type Row, type Shown } from './state.ts';
 
 export interface Actions {
   list(): Promise<{ rows: Row[]; halted?: Halt }>;
@@ -24,7 +24,7 @@ export function actionsOf(countersign: AnyCountersign, decider: () => Promise<De
   const { approvals, control } = countersign;
   return {
     async list() {
-      const [calls, halted] = await Promise.all([approvals.pending(), control.halted()]);
+      const [calls, halted] = await Promise.all([approvals.pending({ limit: LISTED }), control.halted()]);
       return { rows: calls.flatMap(rowOf), ...(halted && { halted }) };
     },
     async open(id) {

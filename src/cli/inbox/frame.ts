@@ -15,6 +15,7 @@ import {
   type State,
   FOOT_HEIGHT,
   GONE,
+  LISTED,
   SMALLEST,
   bodyHeight,
   isTooSmall,
@@ -115,7 +116,9 @@ function waitingText({ rows, listed, halted }: State): string {
     ? 'looking …'
     : rows.length === 1
       ? '1 request waits'
-      : `${rows.length.toLocaleString('en-US')} requests wait`;
+      : rows.length >= LISTED
+        ? `the newest ${LISTED} of what waits`
+        : `${rows.length} requests wait`;
   return halted ? `HALTED · ${count}` : count;
 }
 

@@ -5,6 +5,9 @@ import type { JsonObject } from '../../protocol/json.ts';
 import type { Preview } from '../../protocol/preview.ts';
 import type { Key } from './keys.ts';
 
+/** Requests that the list holds, the newest: it is asked for each second, and ten thousand take the server seconds. */
+export const LISTED = 200;
+
 /** One request of the list. */
 export interface Row {
   /** `call/<session>/<call id>`. */

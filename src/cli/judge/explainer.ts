@@ -5,8 +5,8 @@
 import { isCountersignError } from '../../protocol/errors.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import type { Explanation } from '../../protocol/outcome.ts';
-import { withService } from '../service/with-service.ts';
-import { sessionKnown } from '../sessions/find-session.ts';
+import { type AnyCountersign, withService } from '../service/with-service.ts';
+import { findSession } from '../sessions/find-session.ts';
 import { type LocalJudge, folderFacts, localJudge } from './local-judge.ts';
 
 export interface Explained {
@@ -18,31 +18,52 @@ export interface Explained {
 export type Explain = (call: Explained, session?: string) => Promise<Explanation>;
 
 /**
- * @param session that of calls which name none
+ * Gives `use` an explainer; all sessions are asked over one connection, opened when the first is named.
+ * @param given.session that of calls which name none
  * @throws CountersignError `invalid_config`
  */
-export async function explainer(given: { session?: string; config?: string; workspace?: string }): Promise<Explain> {
+export async function withExplainer<T>(
+  given: { session?: string; config?: string; workspace?: string },
+  use: (explain: Explain) => Promise<T>,
+): Promise<T> {
   const { config, workspace = '.' } = given;
   let judge: Promise<LocalJudge> | undefined;
   const here = (): Promise<LocalJudge> => (judge ??= localJudge(config));
   // A broken configuration is one error, not one for each call.
   if (given.session === undefined || config !== undefined) await here();
-  return async (call, session = given.session) => {
-    if (session === undefined) return (await here()).explain(await folderFacts(workspace), call);
-    const told = config === undefined ? await byWorker(session, call) : undefined;
-    if (told) return told;
-    const { facts, state } = await sessionKnown(session);
-    return (await here()).explain(facts, call, state);
-  };
+  const over = Promise.withResolvers<void>();
+  let connected: Promise<AnyCountersign> | undefined;
+  const service = (): Promise<AnyCountersign> =>
+    (connected ??= new Promise((resolve, reject) => {
+      const hold = (countersign: AnyCountersign): Promise<void> => {
+        resolve(countersign);
+        return over.promise;
+      };
+      withService(hold).catch(reject);
+    }));
+  try {
+    return await use(async (call, session = given.session) => {
+      if (session === undefined) return (await here()).explain(await folderFacts(workspace), call);
+      const told = config === undefined ? await byWorker(await service(), session, call) : undefined;
+      if (told) return told;
+      const { facts, state } = await findSession(await service(), session);
+      return (await here()).explain(facts, call, state);
+    });
+  } finally {
+    over.resolve();
+  }
 }
 
 /** Undefined for a session that is closed: no worker judges for it any more. */
-const byWorker = (session: string, { tool, arguments: args }: Explained): Promise<Explanation | undefined> =>
-  withService(async (countersign) => {
-    try {
-      return await (await countersign.session(session)).explain(tool, args);
-    } catch (error) {
-      if (isCountersignError(error) && error.code === 'session_closed') return undefined;
-      throw error;
-    }
-  });
+async function byWorker(
+  countersign: AnyCountersign,
+  session: string,
+  { tool, arguments: args }: Explained,
+): Promise<Explanation | undefined> {
+  try {
+    return await (await countersign.session(session)).explain(tool, args);
+  } catch (error) {
+    if (isCountersignError(error) && error.code === 'session_closed') return undefined;
+    throw error;
+  }
+}

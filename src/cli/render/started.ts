@@ -49,15 +49,15 @@ function callLines({ firstCall: call, firstCallError: error, halted }: Ready): s
   ];
 }
 
-function waitingLines({ waiting: { approval, correction } }: Ready): string[] {
+function waitingLines({ waiting: { approval, correction, orMore } }: Ready): string[] {
+  const calls = (count: number): string =>
+    count === 1 && !orMore ? '1 call waits' : `${count}${orMore ? ' or more' : ''} calls wait`;
   const lines = [
     ...(approval > 0 ? [`${calls(approval)} for approval: countersign pending`] : []),
     ...(correction > 0 ? [`${calls(correction)} for corrected arguments: countersign pending --all`] : []),
   ];
   return lines.length === 0 ? [] : ['', ...lines.map((line) => paint('yellow', line))];
 }
-
-const calls = (count: number): string => (count === 1 ? '1 call waits' : `${count} calls wait`);
 
 function hostWarning({ shell, approvals }: Config): string[] {
   if (shell.backend !== 'host' || approvals.signatures === 'required') return [];

@@ -11,11 +11,14 @@ export interface Proof {
   firstCall?: OutcomeLine & { uiUrl?: string };
   /** Why there is none: as a rule, that the folder can be no workspace. */
   firstCallError?: ErrorReport;
-  /** Calls that wait from before. */
-  waiting: { approval: number; correction: number };
+  /** Calls that wait from before; with `orMore`, of the newest thousand. */
+  waiting: { approval: number; correction: number; orMore?: true };
   /** Set where nothing runs, because somebody halted the service before. */
   halted?: Halt;
 }
+
+/** A start is not held up by a long listing. */
+const COUNTED = 1_000;
 
 export async function proveByCall({ worker }: Pick<Service, 'worker'>, folder: string): Promise<Proof> {
   const countersign = await Countersign.connect<object>({ worker });
@@ -28,10 +31,11 @@ export async function proveByCall({ worker }: Pick<Service, 'worker'>, folder: s
           (call) => ({ firstCall: call }),
           (error: unknown) => ({ firstCallError: reportOf(error) }),
         ),
-    countersign.approvals.pending({ all: true }),
+    countersign.approvals.pending({ all: true, limit: COUNTED }),
   ]);
   const forApproval = waiting.filter((call) => call.waiting.for === 'approval').length;
-  return { ...first, waiting: { approval: forApproval, correction: waiting.length - forApproval } };
+  const counted = { approval: forApproval, correction: waiting.length - forApproval };
+  return { ...first, waiting: { ...counted, ...(waiting.length === COUNTED && { orMore: true }) } };
 }
 
 async function firstCall(countersign: Countersign<object>, folder: string): Promise<NonNullable<Proof['firstCall']>> {

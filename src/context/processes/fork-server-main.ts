@@ -9,6 +9,8 @@ import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { type ForkAnswer, type ForkRequest, HIDDEN } from './fork-server-messages.ts';
 
+/** Kept: a worker that dies leaves its place to another process. */
+const worker = process.ppid;
 const running = new Set<number>();
 
 process.on('message', (request: ForkRequest) => start(request));
@@ -43,7 +45,7 @@ function start({ id, file, args, env, cwd, stdio }: ForkRequest): void {
 
 function openDescriptor({ fd, flags }: { fd: number; flags: number }): number {
   try {
-    return openSync(`/proc/${process.ppid}/fd/${fd}`, flags);
+    return openSync(`/proc/${worker}/fd/${fd}`, flags);
   } catch (error) {
     // A worker that has changed its user since it was started hides them, also from its own.
     throw Object.assign(new Error('the worker hides its descriptors', { cause: error }), { code: HIDDEN });

@@ -8,7 +8,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { forkServer } from './fork-server.ts';
+import { forkServer, hasForkServer } from './fork-server.ts';
 
 export interface OutputPipe {
   reader: Readable;
@@ -45,19 +45,21 @@ export async function takePipes(): Promise<OutputPipes | undefined> {
 
 /** Made ahead, so that the first command does not wait for it. */
 export async function preparePipes(): Promise<void> {
-  if (ready.length === 0) await (filling ??= fill()).catch(() => undefined);
+  if (hasForkServer() && ready.length === 0) await (filling ??= fill()).catch(() => undefined);
 }
 
 async function fill(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-'));
+  let folder: string | undefined;
   try {
-    const names = Array.from({ length: 2 * BATCH }, (_, i) => join(folder, String(i)));
+    folder = await mkdtemp(join(tmpdir(), 'countersign-'));
+    const at = folder;
+    const names = Array.from({ length: 2 * BATCH }, (_, i) => join(at, String(i)));
     await makeFifos(names);
     for (let i = 0; i < names.length; i += 2)
       ready.push([openEnds(names[i] as string), openEnds(names[i + 1] as string)]);
   } finally {
     filling = undefined;
-    await rm(folder, { recursive: true, force: true });
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -112,7 +112,7 @@ class Crowd {
     this.ids.push(...started);
     await until(async () => (await this.waiting()) >= this.ids.length, `${to} calls wait`, {
       everyMs: 500,
-      withinMs: 300_000,
+      withinMs: 900_000,
     });
   }
 

@@ -47,6 +47,12 @@ describe('the list', () => {
     ]);
   });
 
+  it('says when it holds the newest only', () => {
+    const many = Array.from({ length: 200 }, (_, i) => row(`r${i}`));
+    const { state } = after(firstState(small), { on: 'listed', rows: many });
+    expect(draw(state).split('\n')[0]).toBe(' Countersign inbox             the newest 200 of what waits');
+  });
+
   it('says when nothing waits, when it is old, and when the service is halted', () => {
     expect(draw(firstState(small)).split('\n').slice(0, 3)).toEqual([
       ' Countersign inbox                                looking …',
