@@ -67,6 +67,21 @@ test(
   },
 );
 
+test('a call that waits for its agent’s turn does not begin when the turn comes during a halt', async () => {
+  const { control } = service.countersign;
+  const running = await Promise.all(['a', 'b'].map((mark) => session.start('probe_once', args(`turn-${mark}`, 3_000))));
+  await expect.poll(() => marks(service.log, 'begin turn-a')).toBe(1);
+  await expect.poll(() => marks(service.log, 'begin turn-b')).toBe(1);
+  const queued = await session.start('probe_once', args('turn-c'));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await control.halt({ by: 'ada', reason: 'in between' });
+  for (const call of running) expect(await call.outcome()).toMatchObject({ status: 'completed' });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(await marks(service.log, 'begin turn-c')).toBe(0);
+  await control.resume({ by: 'ada', reason: 'over' });
+  expect(await queued.outcome()).toMatchObject({ status: 'completed', tries: 1 });
+});
+
 test('a held call can be cancelled', async () => {
   await service.countersign.control.halt({ by: 'ada', reason: 'again' });
   await new Promise((resolve) => setTimeout(resolve, 1_000));
