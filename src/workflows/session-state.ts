@@ -57,7 +57,7 @@ export interface Carried {
 
 export interface SessionInput {
   carried?: Carried;
-  /** Continue as new after this many events instead of when the server suggests it; children inherit it. For tests. */
+  /** Continue as new after this many events instead of after 1,000 (session-continue.ts); children inherit it. For tests. */
   continueAfterEvents?: number;
 }
 

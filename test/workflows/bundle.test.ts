@@ -33,6 +33,6 @@ test('holds our workflows and protocol, and what Temporal brings', () => {
   ]);
 });
 
-test('stays small: it is evaluated for each workflow', () => {
+test('stays small: each worker evaluates it when it starts', () => {
   expect(bytes).toBeLessThan(1_200_000);
 });
