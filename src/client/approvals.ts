@@ -72,6 +72,19 @@ function checked(open: OpenRequest): OpenRequest {
   return open;
 }
 
+/**
+ * What the call last asked for by its memo; undefined where that is none of this call's. Anybody in the namespace can start a call's
+ * workflow with a memo of their own, which might name another call that waits: a decision on the one would be sent to the other.
+ */
+function askedBy(
+  { session, callId }: CallName,
+  memo: Record<string, unknown> | undefined,
+): ApprovalRequest | undefined {
+  const waiting = memo?.[CALL_MEMO] as Partial<Extract<Waiting, { for: 'approval' }>> | undefined;
+  const request: unknown = waiting?.for === 'approval' ? waiting.request : undefined;
+  return isApprovalRequest(request) && request.session === session && request.callId === callId ? request : undefined;
+}
+
 /** As many as a server gives at once. */
 const PAGE = 1_000;
 
@@ -188,11 +201,12 @@ export class Approvals {
   /** What a call that no longer waits had asked for, so that a repeated decision gets an honest answer. */
   async #past(call: string): Promise<{ request: ApprovalRequest } | undefined> {
     if (call.startsWith('#')) return this.#pastByCode(call);
-    if (!parseCallWorkflowId(call)) return undefined;
+    const name = parseCallWorkflowId(call);
+    if (!name) return undefined;
     try {
-      const { memo } = await this.#transport.client.workflow.getHandle(call).describe();
-      const waiting = memo?.[CALL_MEMO] as Waiting | undefined;
-      return waiting?.for === 'approval' ? { request: waiting.request } : undefined;
+      const { memo } = await reach(() => this.#transport.client.workflow.getHandle(call).describe());
+      const request = askedBy(name, memo);
+      return request && { request };
     } catch (error) {
       if (isGone(error)) return undefined;
       throw error;
@@ -204,10 +218,10 @@ export class Approvals {
     const wanted = code.toUpperCase();
     let left = PAST_CALLS;
     return reach(async () => {
-      for await (const { memo } of this.#transport.client.workflow.list({ query: PAST, pageSize: 1_000 })) {
-        const waiting = memo?.[CALL_MEMO] as Waiting | undefined;
-        const asked = waiting?.for === 'approval' && isApprovalRequest(waiting.request);
-        if (asked && shortCode(waiting.request.digest) === wanted) return { request: waiting.request };
+      for await (const { workflowId, memo } of this.#transport.client.workflow.list({ query: PAST, pageSize: PAGE })) {
+        const name = parseCallWorkflowId(workflowId);
+        const request = name && askedBy(name, memo);
+        if (request && shortCode(request.digest) === wanted) return { request };
         left -= 1;
         if (left === 0) return undefined;
       }

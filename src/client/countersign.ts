@@ -20,7 +20,7 @@ import { Grants } from './grants.ts';
 import { patience } from './patience.ts';
 import { SessionHandle } from './session.ts';
 import type { BuiltInTools } from './tool-types.ts';
-import { type Transport, fromFailure, isGone, reach, unreachable } from './transport.ts';
+import { type Transport, fromFailure, isGone, reach, unreachable, untilTaken } from './transport.ts';
 
 /** A worker in this process (src/server/worker.ts): calls then start eagerly, without a trip through the task queue. */
 export interface EmbeddedWorker {
@@ -114,26 +114,15 @@ export class Countersign<Tools = BuiltInTools> {
   async openSession(options: OpenSessionOptions): Promise<SessionHandle<Tools>> {
     const facts = mainFacts(options);
     const { client, taskQueue } = this.#transport;
-    const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOW.session, {
-      workflowId: sessionWorkflowId(facts.id),
-      taskQueue,
-      args: [{}],
-      memo: { [SESSION_MEMO]: facts },
-      searchAttributes: {
-        [SEARCH_ATTRIBUTE.session]: [facts.id],
-        [SEARCH_ATTRIBUTE.agent]: [facts.agent],
-        [SEARCH_ATTRIBUTE.state]: ['open'],
-      },
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      // A session that was refused may be tried again; one that was closed is over.
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-      staticSummary: `main session of ${facts.agent} in ${facts.workspace}`.slice(0, 300),
-    });
     let answer: OpenedAnswer;
     try {
-      answer = await client.workflow.executeUpdateWithStart<never, OpenedAnswer, []>(SESSION_MESSAGE.opened, {
-        startWorkflowOperation: startWorkflowOperation as never,
-      });
+      // An operation starts one workflow at most: each sending has its own.
+      answer = await untilTaken((updateId) =>
+        client.workflow.executeUpdateWithStart<never, OpenedAnswer, []>(SESSION_MESSAGE.opened, {
+          startWorkflowOperation: startSession(facts, taskQueue) as never,
+          updateId,
+        }),
+      );
     } catch (error) {
       const known = await this.#state(facts.id).catch(() => undefined);
       if (known && known.state !== 'open') {
@@ -241,6 +230,23 @@ async function connectTo(options: Parameters<typeof Connection.connect>[0] & obj
     throw new CountersignError('no_service', message, { cause: error });
   }
 }
+
+const startSession = (facts: SessionFacts, taskQueue: string) =>
+  new WithStartWorkflowOperation(WORKFLOW.session, {
+    workflowId: sessionWorkflowId(facts.id),
+    taskQueue,
+    args: [{}],
+    memo: { [SESSION_MEMO]: facts },
+    searchAttributes: {
+      [SEARCH_ATTRIBUTE.session]: [facts.id],
+      [SEARCH_ATTRIBUTE.agent]: [facts.agent],
+      [SEARCH_ATTRIBUTE.state]: ['open'],
+    },
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    // A session that was refused may be tried again; one that was closed is over.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    staticSummary: `main session of ${facts.agent} in ${facts.workspace}`.slice(0, 300),
+  });
 
 function mainFacts({
   id = randomUUID(),

@@ -81,30 +81,41 @@ export interface UpdateOptions {
 }
 
 /**
- * An update; `argument` is left out where it is undefined. One that the workflow never saw is sent again: a busy server gives out a
- * workflow task twice now and then, the second time with updates that came meanwhile; the worker, which has that task already, drops
- * them, and the server refuses them for good.
+ * Sends an update until it is taken. One that the workflow never saw is sent again: a busy server gives out a workflow task twice now and
+ * then, the second time with updates that came meanwhile; the worker, which has that task already, drops them, and the server refuses
+ * them for good. Each sending has the same id, so that the server knows a repeat.
  * @throws CountersignError `no_service` when it was sent again and again and never taken
  */
-export async function sendUpdate<Answer>(
-  workflow: WorkflowHandle,
-  name: string,
-  argument: unknown,
+export async function untilTaken<Answer>(
+  send: (updateId: string) => Promise<Answer>,
   { updateId = randomUUID(), again = () => Promise.resolve(false) }: UpdateOptions = {},
 ): Promise<Answer> {
   for (const until = Date.now() + RETRIED_FOR_MS; ; await sleep(RETRY_MS)) {
     try {
-      return await reach(() =>
-        argument === undefined
-          ? workflow.executeUpdate<Answer, []>(name, { updateId })
-          : workflow.executeUpdate<Answer, [unknown]>(name, { args: [argument], updateId }),
-      );
+      return await send(updateId);
     } catch (error) {
       if (!isUntaken(error) && !(await again(error))) throw error;
       if (Date.now() > until) throw new CountersignError('no_service', NOT_TAKEN, { cause: error });
     }
   }
 }
+
+/** An update of a workflow that is there, sent {@link untilTaken}; `argument` is left out where it is undefined. */
+export const sendUpdate = <Answer>(
+  workflow: WorkflowHandle,
+  name: string,
+  argument: unknown,
+  options: UpdateOptions = {},
+): Promise<Answer> =>
+  untilTaken(
+    (updateId) =>
+      reach(() =>
+        argument === undefined
+          ? workflow.executeUpdate<Answer, []>(name, { updateId })
+          : workflow.executeUpdate<Answer, [unknown]>(name, { args: [argument], updateId }),
+      ),
+    options,
+  );
 
 /**
  * An update of a session. A session continues as new now and then, and has so many updates under way at a time: what met such a moment

@@ -90,6 +90,26 @@ test('a decision with the right digest and rubbish within is not heard', async (
   expect(await call.outcome()).toMatchObject({ status: 'completed' });
 });
 
+test("a call whose memo names another call's request takes no decision to it", async () => {
+  const call = await session.start('probe_elevated', { log: service.log, mark: 'lured' }, { callId: 'lured' });
+  await call.settled();
+  const { request } = await service.countersign.approvals.show(call.id);
+  const { client } = service.worker;
+  const lure = await client.workflow.start('toolCall', {
+    workflowId: 'call/hostile/lure',
+    taskQueue: 'hostile',
+    args: [{ tool: 'nothing', arguments: {} }],
+    memo: { countersignWaiting: { for: 'approval', since: 0, tool: 'read', request, route: [], summary: 'read' } },
+  });
+  await lure.result();
+  expect((await lure.describe()).memo).toHaveProperty('countersignWaiting.request.callId', 'lured');
+  await expect(service.countersign.approvals.approve('call/hostile/lure', { approver: 'ada' })).rejects.toMatchObject({
+    code: 'call_not_found',
+  });
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  await call.cancel();
+});
+
 test.each([[[]], [[null]], [[{ tool: 1, arguments: {} }]], [[{ tool: 'read' }]], [[{ tool: 'read', arguments: [] }]]])(
   'a call started by hand with %j ends as invalid',
   async (args) => {
