@@ -42,7 +42,7 @@ export async function closing(self: Session): Promise<void> {
 /** In each round, for a child may have been in the making when the closing began. */
 async function tellChildren(self: Session, reason: string): Promise<void> {
   await Promise.all(
-    [...self.children].map(async (id) => {
+    [...self.children.keys()].map(async (id) => {
       const there = await signalIfThere(getExternalWorkflowHandle(sessionWorkflowId(id)), closeSignal, reason);
       if (!there) self.children.delete(id);
     }),

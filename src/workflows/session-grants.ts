@@ -5,6 +5,7 @@ import type { Activities } from '../activities/index.ts';
 import type { SealedDecision } from '../protocol/approval.ts';
 import type { ErrorCode } from '../protocol/errors.ts';
 import { GRANTS_MEMO, GRANT_LIMITS, type Grant, type GrantAnswer, type Revocation } from '../protocol/grant.ts';
+import { isSameJson } from '../protocol/json.ts';
 import { approvalKey, settle, withdraw } from './approvals.ts';
 import { holds, tellCall } from './session-links.ts';
 import type { Session } from './session-state.ts';
@@ -19,13 +20,14 @@ const { coveredRequests } = proxyActivities<Activities>({
   summary: 'which waiting requests the new grant covers',
 });
 
-/** A new grant lets run what it covers of what waits already. */
+/** A new grant lets run what it covers of what waits already. The very same once more is a repeat, sent by who had no answer. */
 export async function addGrant(self: Session, grant: Grant): Promise<GrantAnswer> {
   const refuse = (code: ErrorCode, message: string): GrantAnswer => ({ accepted: false, code, message });
   if (!holds(self)) return refuse('no_approver', 'Grants are kept by a main session that people watch; this is none.');
   self.grants = self.grants.filter(({ expiresAt }) => expiresAt > Date.now());
-  if (self.grants.some(({ id }) => id === grant.id))
-    return refuse('invalid_id', `There is a grant ${grant.id} already.`);
+  const known = self.grants.find(({ id }) => id === grant.id);
+  if (known && isSameJson(known, grant)) return { accepted: true };
+  if (known) return refuse('invalid_id', `There is another grant ${grant.id} already.`);
   if (self.grants.length >= GRANT_LIMITS.count) {
     return refuse('session_limit', `A session holds ${GRANT_LIMITS.count} grants at most; revoke some first.`);
   }

@@ -46,8 +46,8 @@ export interface Untold extends Withdrawal {
 export interface Carried {
   approvals: Approvals;
   untold: Untold[];
-  /** Ids of children that have not ended. */
-  children: string[];
+  /** Children that have not ended, as they were asked for. */
+  children: ChildRequest[];
   notices: SessionNotice[];
   inbox: Message[];
   continuedAsNew: number;
@@ -70,7 +70,8 @@ type Answer = DecisionAnswer | ChildAnswer | GrantAnswer;
 export class Session {
   readonly facts: SessionFacts;
   readonly approvals: Approvals;
-  readonly children: Set<string>;
+  /** By id. */
+  readonly children: Map<string, ChildRequest>;
   readonly untold: Untold[];
   readonly notices: SessionNotice[];
   grants: Grant[];
@@ -96,7 +97,7 @@ export class Session {
     this.input = input;
     this.approvals = carried?.approvals ?? noApprovals();
     this.untold = carried?.untold ?? [];
-    this.children = new Set(carried?.children);
+    this.children = new Map(carried?.children.map((child) => [child.id, child]));
     this.notices = carried?.notices ?? [];
     this.inbox = carried?.inbox ?? [];
     this.continuedAsNew = carried?.continuedAsNew ?? 0;
@@ -148,7 +149,7 @@ export class Session {
     return {
       ...this.facts,
       state: this.state,
-      children: [...this.children],
+      children: [...this.children.keys()],
       pending: Object.keys(this.approvals.pending).length,
       continuedAsNew: this.continuedAsNew,
       notices: this.notices,
@@ -159,7 +160,7 @@ export class Session {
     return {
       approvals: this.approvals,
       untold: this.untold,
-      children: [...this.children],
+      children: [...this.children.values()],
       notices: this.notices,
       inbox: this.inbox,
       continuedAsNew: this.continuedAsNew + 1,

@@ -28,6 +28,7 @@ import {
 } from '../protocol/forms.ts';
 import { type GrantAnswer, isGrant, isRevocation } from '../protocol/grant.ts';
 import { parseSessionWorkflowId } from '../protocol/ids.ts';
+import { isSameJson } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MOVES } from '../protocol/names.ts';
 import {
   type ChildAnswer,
@@ -282,12 +283,18 @@ async function act(self: Session, message: Message): Promise<void> {
   }
 }
 
-/** A session that closes has no more children; one that was being started when the closing began is told of it in the next round. */
+/**
+ * A session that closes has no more children; one that was being started when the closing began is told of it in the next round. Asked
+ * for once more in the same words, a child that is open is the answer: who asks may have had none.
+ */
 async function openChild(self: Session, child: ChildRequest): Promise<ChildAnswer> {
   if (self.state !== 'open') return OVER.child;
-  const facts = childFacts(self.facts, self.children.size, child, self.limits);
-  const answer = 'opened' in facts ? facts : await startChildSession(facts, inherited(self.input));
-  if (answer.opened) self.children.add(answer.facts.id);
+  const again = isSameJson(self.children.get(child.id), child);
+  const facts = childFacts(self.facts, self.children.size - (again ? 1 : 0), child, self.limits);
+  if ('opened' in facts) return facts;
+  if (again) return { opened: true, facts };
+  const answer = await startChildSession(facts, inherited(self.input));
+  if (answer.opened) self.children.set(child.id, child);
   return answer;
 }
 
@@ -360,5 +367,5 @@ async function end(self: Session): Promise<SessionClosed> {
   self.state = 'closed';
   upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: ['closed'] });
   await condition(allHandlersFinished);
-  return { reason, callsEnded: self.callsEnded, childrenLeft: [...self.children] };
+  return { reason, callsEnded: self.callsEnded, childrenLeft: [...self.children.keys()] };
 }

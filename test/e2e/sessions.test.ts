@@ -115,7 +115,8 @@ describe('children', () => {
     let deepest: Session = main;
     for (const id of ['limits-1', 'limits-2', 'limits-3']) deepest = await deepest.branch({ id });
     await expect(deepest.branch({ id: 'limits-4' })).rejects.toMatchObject({ code: 'session_limit' });
-    await expect(main.branch({ id: 'limits-1' })).rejects.toMatchObject({ code: 'session_exists' });
+    await expect(main.branch({ id: 'limits-1', kind: 'worker' })).rejects.toMatchObject({ code: 'session_exists' });
+    await expect(main.branch({ id: 'limits-3' })).rejects.toMatchObject({ code: 'session_exists' });
     await expect(main.branch({ id: 'limits-x', workspace: '/usr' })).rejects.toMatchObject({
       code: 'untrusted_workspace',
     });
@@ -246,6 +247,9 @@ describe('continue as new', () => {
       await expect.poll(async () => (await pendingAt('can')).length).toBe(1);
       await lengthen(main, 3);
       await lengthen(parent, 3);
+      // Sent once more by who had no answer from the run before: the same child, and no other.
+      expect((await main.branch({ id: 'can-1' })).facts).toEqual(parent.facts);
+      await expect(main.branch({ id: 'can-1', agent: 'other' })).rejects.toMatchObject({ code: 'session_exists' });
       expect((await main.view()).children).toEqual(['can-1']);
       expect((await parent.view()).children).toEqual(['can-2']);
       const second = await branch.start(
