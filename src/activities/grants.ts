@@ -51,7 +51,7 @@ export async function checkGrant(dependencies: Dependencies, grant: Grant): Prom
   if (!tool)
     return { ok: false, code: 'unknown_tool', message: `There is no tool ${JSON.stringify(grant.tool)} to grant.` };
   const { approvals, groups } = settings().config;
-  const agent = 'agent' in grant.scope ? grant.scope.agent : '';
+  const agent = await agentOf(dependencies, grant.scope);
   const checked = verifyGrant(
     grant,
     { tool, tier: tool.tier, agent, ...(groups && { groups }) },
@@ -63,6 +63,21 @@ export async function checkGrant(dependencies: Dependencies, grant: Grant): Prom
   if (useless === undefined) return { ok: true };
   const message = `Such a grant would never be used: ${useless}. Approve such calls one by one, or let them run in the sandbox, where policy asks less.`;
   return { ok: false, code: 'invalid_usage', message };
+}
+
+/**
+ * The agent that the grant is made for, as far as that can be told now: its maker may be an approver of some agents only. A session below
+ * may be another agent's; there the grant is checked again, for that agent, whenever it is to be used.
+ */
+async function agentOf({ sessions }: Dependencies, scope: Grant['scope']): Promise<string> {
+  if ('agent' in scope) return scope.agent;
+  try {
+    return (await sessions.read(scope.session, { fresh: false })).facts.agent;
+  } catch (error) {
+    // A session that is none has no agent, so that whoever is limited to agents may not grant it anything.
+    if (isCountersignError(error)) return '';
+    throw error;
+  }
 }
 
 /** Which of the tool's arguments is a command, by what it says of arguments like the grant's. */

@@ -1,6 +1,10 @@
 /** Grants on a real server: made by an act of their own, exact, ending, revocable. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { verifyCalls } from '../../src/cli/judge/verify-calls.ts';
 import type { Grants, SessionHandle } from '../../src/client/index.ts';
+import { updateSession } from '../../src/client/transport.ts';
+import { parseConfig } from '../../src/config/index.ts';
+import type { Grant } from '../../src/protocol/grant.ts';
 import { marks } from '../support/probe-tools.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
 
@@ -102,6 +106,38 @@ test('an expired grant is none', async () => {
   const call = await session.start('probe_elevated', args('short'));
   expect(await call.settled()).toMatchObject({ state: 'waiting' });
   await call.cancel();
+});
+
+test('a grant that is sent once more, with no answer to the first, is accepted and there once', async () => {
+  const { client } = service.worker;
+  const [known] = (await grants.list()).filter(({ id }) => id === 'second');
+  const again = (grant: object) => updateSession(client, 'grants', 'addGrant', grant);
+  const { scope, ...rest } = known as Grant;
+  expect(await again({ scope, ...rest })).toEqual({ accepted: true });
+  expect((await grants.list()).filter(({ id }) => id === 'second')).toEqual([known]);
+  expect(await again({ ...known, by: 'eva' })).toMatchObject({ accepted: false, code: 'invalid_id' });
+});
+
+test('an approver of one agent makes grants for sessions of that agent, and of no other', async () => {
+  const only = (agent: string) =>
+    JSON.stringify({ approvals: { approvers: [{ name: 'ada', may: [`agent:${agent}`] }] }, agents: { other: {} } });
+  const options = { tool: 'probe_elevated', arguments: exactly('agents'), forMs: HOUR, by: 'ada' };
+  try {
+    service.configure(only('other'));
+    await expect(grants.add(options)).rejects.toMatchObject({ code: 'bad_signature' });
+    service.configure(only('default'));
+    await expect(grants.add({ ...options, scope: { session: 'nowhere' } })).rejects.toMatchObject({
+      code: 'bad_signature',
+    });
+    await grants.add(options);
+    const call = await session.start('probe_elevated', args('agents'), { callId: 'agents' });
+    expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada' } });
+    const settings = parseConfig(only('default'), 'test.jsonc').config;
+    const [checked] = await verifyCalls(service.worker.client, [call.id], settings);
+    expect(checked).toMatchObject({ holds: true, checks: [{ what: 'grant', ok: true }] });
+  } finally {
+    service.configure('{}');
+  }
 });
 
 test.each([

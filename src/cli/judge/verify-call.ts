@@ -33,6 +33,7 @@ interface Asked {
 interface Reading {
   name: CallName;
   input: CallInput;
+  agent: string;
   tool: ToolFacts;
   settings: VerifySettings;
   /** Requests whose digest holds, by digest. */
@@ -44,18 +45,23 @@ interface Reading {
   checks: Check[];
 }
 
-/** `tool`: its facts as the configuration's groups and the approvers' `may` see them. Times are those of the events. */
+/**
+ * `toolOf`: its facts as the configuration's groups and the approvers' `may` see them. `agent`: that of the call's session, for what a grant let
+ * run unasked; empty where it is not known, which no approver fits who is limited to agents. Times are those of the events.
+ */
 export function verifyCall(
   events: readonly HistoryEvent[],
   name: CallName,
   toolOf: (name: string) => ToolFacts,
   settings: VerifySettings,
+  agent = '',
 ): Check[] {
   const started = events[0]?.workflowExecutionStartedEventAttributes;
   const input = valueOf<CallInput>(started?.input) ?? { tool: '', arguments: {} };
   const reading: Reading = {
     name,
     input,
+    agent,
     tool: toolOf(input.tool),
     settings,
     asked: new Map(),
@@ -79,7 +85,7 @@ function checkRequest(reading: Reading, event: HistoryEvent): void {
   const local = localActivityOf(event);
   const prepared = local?.activity === 'prepareCall' ? (local.result as Prepared | undefined) : undefined;
   if (prepared?.verdict === 'run' && prepared.grant)
-    checkGrant(reading, event, prepared.judgement, prepared.grant.grant);
+    checkGrant(reading, event, { judgement: prepared.judgement, agent: reading.agent }, prepared.grant.grant);
   if (prepared?.verdict !== 'ask') return;
   const { ask, judgement } = prepared;
   const { runId, agent, fingerprint, workspace, requestedAt, expiresAt, bound } = ask;
@@ -101,7 +107,10 @@ function checkDecision(reading: Reading, event: HistoryEvent): void {
   if (!sealed || sealed.code) return;
   const asked = reading.asked.get(sealed.digest);
   if (!asked) return say(reading, event, 'decision', false, `by ${sealed.approver}: on nothing that this call asked`);
-  if (sealed.grant) return checkGrant(reading, event, asked.judgement, sealed.grant, sealed.digest);
+  if (sealed.grant) {
+    const { judgement, ask } = asked;
+    return checkGrant(reading, event, { judgement, agent: ask.agent }, sealed.grant, sealed.digest);
+  }
   const all = sealedDecisions(sealed).map((decision) => checkOne(reading, event, asked, decision));
   // What the outcome says of the approver is the copy; the signature is on the other.
   const same = isSealedAs(sealed);
@@ -133,13 +142,12 @@ function checkOne(
 function checkGrant(
   reading: Reading,
   event: HistoryEvent,
-  judgement: Judgement,
+  { judgement, agent }: { judgement: Judgement; agent: string },
   grant: Parameters<typeof verifyGrant>[0],
   digest?: string,
 ): void {
   const { tool, settings } = reading;
   const { groups, approvals } = settings;
-  const agent = 'agent' in grant.scope ? grant.scope.agent : '';
   const asked = { tool, tier: judgement.tier, agent, ...(groups && { groups }) };
   const checked = verifyGrant(grant, asked, approvals, timeOf(event));
   const how = checked.ok ? (checked.verified ? 'signed, and the signature holds' : 'unsigned') : checked.reason;

@@ -2,9 +2,11 @@
 import type { Client } from '@temporalio/client';
 import { callsUnder } from '../../client/audit-session.ts';
 import { readHistory } from '../../client/history.ts';
+import { isGone, unreachable } from '../../client/transport.ts';
 import type { ToolFacts } from '../../policy/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
-import { parseCallWorkflowId, parseSessionWorkflowId } from '../../protocol/ids.ts';
+import { type CallName, parseCallWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../../protocol/ids.ts';
+import { sessionRecord } from '../../protocol/session.ts';
 import { builtInTools } from '../../tools/index.ts';
 import { findSession } from '../sessions/find-session.ts';
 import { type AnyCountersign, callNamed, isCallReference } from '../service/with-service.ts';
@@ -54,8 +56,18 @@ async function verifyOne(client: Client, call: string, settings: VerifySettings)
     const text = 'it is listed, and has no history of a call';
     return { call, holds: false, checks: [{ at: new Date().toISOString(), what: 'request', ok: false, text }] };
   }
-  const checks = verifyCall(events, name, toolNamed, settings);
+  const checks = verifyCall(events, name, toolNamed, settings, await agentOf(client, name));
   return { call, holds: checks.every(({ ok }) => ok), checks };
+}
+
+/** The agent of the call's session; undefined where Temporal no longer keeps that. */
+async function agentOf(client: Client, { session }: CallName): Promise<string | undefined> {
+  try {
+    return sessionRecord(await client.workflow.getHandle(sessionWorkflowId(session)).describe())?.facts.agent;
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw unreachable(error) ?? error;
+  }
 }
 
 /** A tool that this program does not have is reckoned among the dangerous ones. */
