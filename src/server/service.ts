@@ -4,17 +4,18 @@
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Client } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { type Logger, pino } from 'pino';
 import { CONFIG_FILE, type LoadedConfig, findConfig, watchConfig } from '../config/index.ts';
-import { listTrustedRoots, sweepState } from '../context/index.ts';
+import { listTrustedRoots } from '../context/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import type { Tool } from '../tools/index.ts';
 import { type ConfigRecorder, createConfigRecorder } from './config-recorder.ts';
 import { configuredConnection, type ConnectionSettings } from './connect.ts';
 import { configDir, stateDir } from './paths.ts';
-import { RETENTION_DAYS } from './setup.ts';
 import { watchSharedState } from './shared-state.ts';
+import { sweepKnown } from './sweep-known.ts';
 import { type ServerExit, type TemporalServer, startTemporal } from './temporal.ts';
 import { type CountersignWorker, createWorker } from './worker.ts';
 
@@ -63,8 +64,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const server = await openServer(options, state, report, (exit) => ended.reject(serverGone(exit)));
   try {
     const { worker, connection } = await openWorker(options, settings, server, state, log);
-    const stopSweeping = keepSwept(state, log);
     const { client, taskQueue } = worker;
+    const stopSweeping = keepSwept(state, client, log);
     const stopWatching = watchSharedState({ client, taskQueue, stateDir: state, log });
     const work = worker.run();
     settings.recordWith(createConfigRecorder(worker, log));
@@ -181,26 +182,31 @@ async function openWorker(
     server.options as Parameters<typeof NativeConnection.connect>[0] & object,
   );
   const own = trustable(trust);
-  const worker = await createWorker({
-    connection,
-    namespace: server.namespace,
-    settings: () => settings.current(),
-    trustedRoots: async () => [
-      ...own,
-      ...settings.current().config.workspaces,
-      ...(await listTrustedRoots(join(configDir(), 'workspaces.json'))),
-    ],
-    protectedPaths: [
-      state,
-      configDir(),
-      ...(settings.current().path === undefined ? [] : [settings.current().path as string]),
-    ],
-    stateDir: state,
-    ...(tools && { tools }),
-    ...(server.uiUrl !== undefined && { uiUrl: server.uiUrl }),
-    log,
-  });
-  return { worker, connection };
+  try {
+    const worker = await createWorker({
+      connection,
+      namespace: server.namespace,
+      settings: () => settings.current(),
+      trustedRoots: async () => [
+        ...own,
+        ...settings.current().config.workspaces,
+        ...(await listTrustedRoots(join(configDir(), 'workspaces.json'))),
+      ],
+      protectedPaths: [
+        state,
+        configDir(),
+        ...(settings.current().path === undefined ? [] : [settings.current().path as string]),
+      ],
+      stateDir: state,
+      ...(tools && { tools }),
+      ...(server.uiUrl !== undefined && { uiUrl: server.uiUrl }),
+      log,
+    });
+    return { worker, connection };
+  } catch (error) {
+    await connection.close().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Started from a home folder or `/`, the service trusts nothing by default. */
@@ -230,9 +236,9 @@ function quietLogger(log: Logger) {
 const DAY_MS = 86_400_000;
 
 /** Takes out of the state folder what is old, now and once a day. Returns how to stop. */
-function keepSwept(state: string, log: Logger): () => void {
+function keepSwept(state: string, client: Client, log: Logger): () => void {
   const sweep = (): void =>
-    void sweepState(state, 2 * RETENTION_DAYS * DAY_MS).catch((error: unknown) =>
+    void sweepKnown(state, client).catch((error: unknown) =>
       log.warn({ err: error }, 'the state folder was not swept'),
     );
   sweep();

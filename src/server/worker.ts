@@ -64,7 +64,9 @@ export const WORKER_SETTINGS = {
 export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
   const { connection, namespace, taskQueue = TASK_QUEUE, log } = options;
   const client = new Client({ connection, namespace });
-  const halt = await watchHalt({ client, settings: options.settings, stateDir: options.stateDir, log });
+  // Ends the watch where the worker cannot be made; later, the worker's end does.
+  using made = new DisposableStack();
+  const halt = made.use(await watchHalt({ client, settings: options.settings, stateDir: options.stateDir, log }));
   const catalogue = createCatalogue(options.tools);
   checkTools(catalogue, options.settings().config);
   await preparePolicy();
@@ -93,7 +95,8 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
     ...WORKER_SETTINGS,
     ...(options.maxCachedWorkflows !== undefined && { maxCachedWorkflows: options.maxCachedWorkflows }),
   });
-  const run = (): Promise<void> => worker.run().finally(() => halt[Symbol.dispose]());
+  const kept = made.move();
+  const run = (): Promise<void> => worker.run().finally(() => kept.dispose());
   return { client, taskQueue, run, shutdown: () => stop(worker) };
 }
 

@@ -1,5 +1,9 @@
-import { Connection } from '@temporalio/client';
+import { utimesSync } from 'node:fs';
+import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { claimTry, readClaim } from '../../src/context/state/claims.ts';
+import { sweepKnown } from '../../src/server/sweep-known.ts';
+import { filesIn, scratch } from '../context/support.ts';
 import { inspectNamespace, isComplete, setupNamespace } from '../../src/server/setup.ts';
 
 let connection: Connection;
@@ -54,6 +58,23 @@ test('a longer retention is left as it is', async () => {
   await expect.poll(async () => (await inspectNamespace(connection, 'long')).exists, { timeout: 10_000 }).toBe(true);
   await setupNamespace(connection, 'long');
   expect((await inspectNamespace(connection, 'long')).retentionDays).toBe(90);
+});
+
+test('claims are kept for twice the retention that the namespace has, and all where there is none to ask', async () => {
+  await register('swept', 90);
+  await expect.poll(async () => (await inspectNamespace(connection, 'swept')).exists, { timeout: 10_000 }).toBe(true);
+  const { stateDir } = scratch();
+  const claimedDaysAgo = async (callId: string, days: number): Promise<void> => {
+    const before = new Set(filesIn(stateDir));
+    await claimTry(stateDir, { session: 's', callId, content: 'sha256:1', runId: 'r' });
+    const then = Date.now() / 1_000 - days * 86_400;
+    for (const file of filesIn(stateDir)) if (!before.has(file)) utimesSync(file, then, then);
+  };
+  await claimedDaysAgo('young', 170);
+  await claimedDaysAgo('old', 190);
+  expect(await sweepKnown(stateDir, new Client({ connection, namespace: 'nowhere' }))).toBe(0);
+  expect(await sweepKnown(stateDir, new Client({ connection, namespace: 'swept' }))).toBe(1);
+  expect(await readClaim(stateDir, { session: 's', callId: 'young' })).toMatchObject({ runId: 'r' });
 });
 
 test("where changes are not allowed, the operator's commands come back", async () => {
