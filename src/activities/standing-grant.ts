@@ -2,7 +2,7 @@
 import { type GrantableCall, matchGrant, verifyGrant } from '../approval/grants.ts';
 import { requiredFor } from '../approval/quorum.ts';
 import { isRevoked } from '../context/index.ts';
-import type { Grant, StandingGrant } from '../protocol/grant.ts';
+import { GRANT_LIMITS, type Grant, type StandingGrant } from '../protocol/grant.ts';
 import { bindCall } from './bind-call.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Judged } from './judge-call.ts';
@@ -19,10 +19,11 @@ export async function standingGrant(
   const { approvals } = dependencies.settings().config;
   const call = await grantableCall(dependencies, session, judged);
   const now = Date.now();
-  for (const grant of grants) {
-    if (!matchGrant([grant], call, now)) continue;
+  // Anybody in the namespace can bring a grant: whose it is comes first, and its patterns are looked at only then.
+  for (const grant of grants.slice(0, GRANT_LIMITS.count)) {
     const checked = verifyGrant(grant, call, approvals, now);
-    if (checked.ok && !(await isRevoked(dependencies.stateDir, grant.id))) return { grant, verified: checked.verified };
+    if (!checked.ok || !matchGrant([grant], call, now)) continue;
+    if (!(await isRevoked(dependencies.stateDir, grant.id))) return { grant, verified: checked.verified };
   }
   return undefined;
 }

@@ -119,8 +119,14 @@ function matches(argument: string, pattern: GrantPattern, facts: CallFacts): boo
   if (command?.kind === 'command' && 'glob' in pattern)
     return commandMatches(argument, pattern.glob, command.command, facts);
   if ('glob' in pattern && pattern.glob === '*') return true;
+  // A long text against a pattern of many stars takes time by the product of both.
+  const value = Object.hasOwn(facts.arguments, argument) ? facts.arguments[argument] : undefined;
+  if ('glob' in pattern && JSON.stringify(value ?? null).length > LONGEST_BY_GLOB) return false;
   return compilePattern(argument, pattern)(facts, 'permit');
 }
+
+/** Characters of an argument that a glob other than `*` can cover. */
+const LONGEST_BY_GLOB = 10_000;
 
 /** The glob has to name the program in full, and to fit every simple command of the line, each for itself. */
 function commandMatches(argument: string, glob: string, command: string, facts: CallFacts): boolean {

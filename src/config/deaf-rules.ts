@@ -37,8 +37,8 @@ export function deafRules(file: ConfigFile, catalogue: readonly KnownTool[] = bu
   });
 }
 
-/** Every rule with its place. */
-function rulesIn(file: ConfigFile): { path: (string | number)[]; rule: Rule }[] {
+/** Every rule by arguments with its place. */
+export function rulesIn(file: ConfigFile): { path: (string | number)[]; rule: Rule }[] {
   const of = (path: (string | number)[], section: Sections) =>
     (section?.rules ?? []).map((rule, index) => ({ path: [...path, 'rules', index], rule }));
   const each = (path: string[], map: Record<string, Sections> | undefined) =>

@@ -14,6 +14,7 @@ import { type KnownTool, conflicts, unknownNames } from './names.ts';
 import { notifierProblems } from './notifiers.ts';
 import { casesSchema } from './cases-schema.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
+import { wideGlobs } from './wide-globs.ts';
 
 export const CONFIG_FILE = 'countersign.config.jsonc';
 
@@ -67,6 +68,7 @@ export function parseConfig(text: string, fileName: string, tools?: readonly Kno
   const problem = [
     ...unknownNames(value, tools),
     ...deafRules(value, tools),
+    ...wideGlobs(value),
     ...conflicts(value),
     ...notifierProblems(value),
   ][0];

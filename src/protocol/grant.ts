@@ -1,12 +1,13 @@
 /** Grants: remembered approvals, each made by an act of its own. */
 import type { ErrorCode } from './errors.ts';
+import { isBoundedGlob } from './glob.ts';
 import { isSessionId } from './ids.ts';
 import { type Json, isJsonObject } from './json.ts';
 
 /** Where a main session's memo holds its grants: a list of {@link Grant}. Read by describing it, which needs no worker. */
 export const GRANTS_MEMO = 'countersignGrants';
 
-/** `glob`: `*` any text, `?` one character, on paths within a segment (`**` spans them); `*` alone is any value, or none. */
+/** `glob`: `*` any text, `?` one character, on paths within a segment (`**` spans them); `*` alone is any value, or none. Bounded by GLOB_LIMITS. */
 export type GrantPattern = { exact: Json } | { glob: string };
 
 export interface Grant {
@@ -74,9 +75,10 @@ const isScope = (value: Json | undefined): boolean =>
   (isSessionId(value['session']) || isSessionId(value['agent']));
 
 const isPattern = (value: Json): boolean =>
-  isJsonObject(value) &&
-  Object.keys(value).length === 1 &&
-  (Object.hasOwn(value, 'exact') || isText(value['glob'], 1_000));
+  isJsonObject(value) && Object.keys(value).length === 1 && (Object.hasOwn(value, 'exact') || isGlob(value['glob']));
+
+const isGlob = (value: Json | undefined): boolean =>
+  typeof value === 'string' && value.length > 0 && isBoundedGlob(value);
 
 /** A grant that stands in for a person. */
 export interface StandingGrant {

@@ -212,6 +212,13 @@ describe('a grant covers', () => {
   ];
   it.each(cases)('%s', (_, one, asked, expected) => expect(covers(one, asked)).toBe(expected));
 
+  it('no long text by a pattern, which would take its time', () => {
+    const long = write('docs/a');
+    long.facts.arguments = { path: 'docs/a', content: 'a'.repeat(20_000) };
+    expect(covers(grant({ arguments: { path: { glob: 'docs/**' }, content: { glob: '*a*a*a' } } }), long)).toBe(false);
+    expect(covers(grant(), long)).toBe(true);
+  });
+
   it('nothing once it has expired', () => {
     expect(covers(grant(), write('docs/a'), NOW + DAY - 1)).toBe(true);
     expect(covers(grant(), write('docs/a'), NOW + DAY)).toBe(false);
@@ -230,6 +237,9 @@ describe('the form of a grant', () => {
     ['with a pattern of none', { arguments: { a: {} } }],
     ['with another name in it', { also: 1 }],
     ['without a maker', { by: '' }],
+    ['with a pattern without an end', { arguments: { a: { glob: 'a'.repeat(1_001) } } }],
+    ['with braces that stand for too much', { arguments: { a: { glob: '{a,b}'.repeat(7) } } }],
+    ['with braces in braces that do', { arguments: { a: { glob: `{${'{a,b},'.repeat(7)}c}` } } }],
     ['that is too large', { arguments: { a: { exact: 'x'.repeat(5_000) } } }],
     [
       'with too many arguments',

@@ -107,6 +107,14 @@ describe('a configuration that is wrong', () => {
       '{"rules": [{"tool": "read", "effect": "deny", "when": {"path": {"under": "~/.ssh"}}}]}',
       'invalid_config c.jsonc:1:64: /rules/0/when/path: "~/.ssh" matches nothing: paths have no ~ and no .. here',
     ],
+    [
+      JSON.stringify({ rules: [{ tool: 'read', effect: 'deny', when: { path: { glob: '{a,b}'.repeat(30) } } }] }),
+      'invalid_config c.jsonc:1:57: /rules/0/when/path: the braces of a glob stand for 64 alternatives at most; write several',
+    ],
+    [
+      JSON.stringify({ protect: ['{a,b}'.repeat(7)] }),
+      'invalid_config c.jsonc:1:13: /protect/0: the braces of a glob stand for 64 alternatives at most; write several',
+    ],
   ])('%j is refused with its place', (text, expected) => {
     expect(refusal(text)).toBe(expected);
   });
