@@ -46,15 +46,19 @@ export async function judgeCall(
   }
 }
 
-/** Reasons quote the call, and are shown where more people look than decide. */
+/** Reasons quote the call, and are shown where more people look than decide. Those of argument rules are the configuration's own words. */
 function withoutSecrets(judgement: Judgement): Judgement {
+  const shown = (rule: string, reason: string): string => (ARGUMENT_RULE.test(rule) ? reason : redact(reason));
   return {
     ...judgement,
-    reason: redact(judgement.reason),
+    reason: shown(judgement.rule, judgement.reason),
     tierReasons: judgement.tierReasons.map(redact),
-    trace: judgement.trace.map((step) => ({ ...step, reason: redact(step.reason) })),
+    trace: judgement.trace.map((step) => ({ ...step, reason: shown(step.rule, step.reason) })),
   };
 }
+
+/** As the policy names them: `rules[0]`, `agents.coder.rules "no secrets"`. */
+const ARGUMENT_RULE = /(?:^|\.)rules(?:\[[0-9]+\]| ")/;
 
 /** The error of a call that policy denies. */
 export const denial = ({ code, reason, rule }: Judgement): CallError =>

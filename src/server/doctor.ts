@@ -93,10 +93,9 @@ async function configCheck(env: NodeJS.ProcessEnv): Promise<Check> {
   try {
     const { path, config } = await findConfig(undefined, folders);
     const found = path ?? `none, so the defaults (looked for ${CONFIG_FILE} in ${folders.join(' and ')})`;
-    const [first, ...more] = contradictions(config);
-    if (!first) return { name: 'config', ok: true, found };
-    const others = more.length > 0 ? ` (and ${more.length} more)` : '';
-    return { name: 'config', ok: false, found, hint: `${first.field}: ${first.message}${others}` };
+    const contradicting = contradictions(config).map(({ field, message }) => `${field}: ${message}`);
+    if (contradicting.length === 0) return { name: 'config', ok: true, found };
+    return { name: 'config', ok: false, found, hint: contradicting.join('\n') };
   } catch (error) {
     return { name: 'config', ok: false, found: 'broken', hint: messageOf(error) };
   }

@@ -25,6 +25,6 @@ async function run({ json }: Common): Promise<void> {
   const width = Math.max(...checks.map(({ name }) => name.length));
   for (const { name, ok, found, hint } of checks) {
     print(`${ok ? paint('green', '✓') : paint('red', '✗')} ${name.padEnd(width)}  ${safeLine(found)}`);
-    if (hint !== undefined) print(`  ${' '.repeat(width)}  ${safeLine(hint)}`);
+    for (const line of hint?.split('\n') ?? []) print(`  ${' '.repeat(width)}  ${safeLine(line)}`);
   }
 }
