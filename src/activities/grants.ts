@@ -2,7 +2,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { neverUsed, notCovered, verifyGrant } from '../approval/grants.ts';
-import { revokeGrant as revoke } from '../context/index.ts';
+import { isRevoked, revokeGrant as revoke } from '../context/index.ts';
 import type { ApprovalDetails, ApprovalRequest } from '../protocol/approval.ts';
 import { type ErrorCode, isCountersignError } from '../protocol/errors.ts';
 import { GRANTS_MEMO, type Grant, type StandingGrant } from '../protocol/grant.ts';
@@ -34,7 +34,8 @@ export async function coveringGrant(
 async function grantsOf({ client }: Dependencies, main: string): Promise<Grant[]> {
   try {
     const { memo } = await client.workflow.getHandle(sessionWorkflowId(main)).describe();
-    return (memo?.[GRANTS_MEMO] as Grant[] | undefined) ?? [];
+    const grants = memo?.[GRANTS_MEMO];
+    return Array.isArray(grants) ? (grants as Grant[]) : [];
   } catch {
     // A main session that can't be read has no grants to offer: a person is asked, as without any.
     return [];
@@ -46,7 +47,9 @@ async function grantsOf({ client }: Dependencies, main: string): Promise<Grant[]
  * can be of use, as far as that can be told.
  */
 export async function checkGrant(dependencies: Dependencies, grant: Grant): Promise<GrantCheck> {
-  const { settings, catalogue } = dependencies;
+  const { settings, catalogue, stateDir } = dependencies;
+  if (await isRevoked(stateDir, grant.id))
+    return { ok: false, code: 'invalid_id', message: `Grant ${grant.id} was revoked, which is for good.` };
   const tool = catalogue.get(grant.tool);
   if (!tool)
     return { ok: false, code: 'unknown_tool', message: `There is no tool ${JSON.stringify(grant.tool)} to grant.` };

@@ -9,6 +9,7 @@ import {
   type GrantPattern,
   type Revocation,
   isGrant,
+  isRevocation,
 } from '../protocol/grant.ts';
 import { sessionWorkflowId } from '../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../protocol/names.ts';
@@ -41,7 +42,7 @@ export class Grants {
 
   /**
    * Makes a grant; requests that wait and are covered go on.
-   * @throws CountersignError `invalid_usage`, `unknown_tool`, `bad_signature`, `session_limit`, `session_closed`
+   * @throws CountersignError `invalid_usage`, `invalid_id`, `unknown_tool`, `bad_signature`, `session_limit`, `session_closed`
    */
   async add(options: GrantOptions): Promise<Grant> {
     const { tool, arguments: patterns, scope = { session: this.#main }, forMs, signer, id = randomUUID() } = options;
@@ -72,12 +73,17 @@ export class Grants {
   }
 
   /**
-   * Takes a grant back for good, also for calls that it let go and that have not started.
-   * @throws CountersignError `call_not_found`, `session_closed`
+   * Takes a grant back for good, also for calls that it let go and that have not started, and also where this session does not list it
+   * (`listed` is false then), for a signed copy of it may be about.
+   * @throws CountersignError `invalid_usage`, `session_closed`
    */
-  async revoke(id: string, by = userInfo().username): Promise<void> {
-    const answer = await this.#update<Revocation>(SESSION_MESSAGE.revokeGrant, { id, by });
+  async revoke(id: string, by = userInfo().username): Promise<{ listed: boolean }> {
+    const revocation = { id, by };
+    if (!isRevocation(revocation))
+      throw new CountersignError('invalid_usage', 'The id of a grant is 1 to 64 of A-Z a-z 0-9 . _ -.');
+    const answer = await this.#update<Revocation>(SESSION_MESSAGE.revokeGrant, revocation);
     if (!answer.accepted) throw new CountersignError(answer.code, answer.message);
+    return { listed: answer.unlisted !== true };
   }
 
   get #session() {

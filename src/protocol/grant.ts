@@ -87,8 +87,8 @@ export interface StandingGrant {
   verified: boolean;
 }
 
-/** What `addGrant` and `revokeGrant` answer. */
-export type GrantAnswer = { accepted: true } | { accepted: false; code: ErrorCode; message: string };
+/** What `addGrant` and `revokeGrant` answer. `unlisted`: the session did not list what it revoked. */
+export type GrantAnswer = { accepted: true; unlisted?: true } | { accepted: false; code: ErrorCode; message: string };
 
 export interface Revocation {
   id: string;

@@ -44,16 +44,15 @@ function setGrants(self: Session, grants: Grant[]): void {
   upsertMemo({ [GRANTS_MEMO]: grants });
 }
 
-/** Revoked for good: also a copy of it that somebody kept. */
+/**
+ * Revoked for good: also a copy of it that somebody kept, and one that this session does not list, because it was terminated and opened
+ * anew or because the grant is another session's.
+ */
 export async function takeBack(self: Session, { id }: Revocation): Promise<GrantAnswer> {
-  if (!self.grants.some((grant) => grant.id === id)) {
-    return { accepted: false, code: 'call_not_found', message: `There is no grant ${id} here; it may have expired.` };
-  }
   await revokeGrant(id);
-  setGrants(
-    self,
-    self.grants.filter((grant) => grant.id !== id),
-  );
+  const others = self.grants.filter((grant) => grant.id !== id);
+  if (others.length === self.grants.length) return { accepted: true, unlisted: true };
+  setGrants(self, others);
   return { accepted: true };
 }
 

@@ -82,7 +82,36 @@ test('a revoked grant lets nothing run any more, and its name is not used again'
   const call = await session.start('probe_elevated', args('granted'));
   expect(await call.settled()).toMatchObject({ state: 'waiting' });
   await call.cancel();
-  await expect(grants.revoke('first')).rejects.toMatchObject({ code: 'call_not_found' });
+  expect(await grants.revoke('first')).toEqual({ listed: false });
+  const again = { tool: 'probe_elevated', arguments: exactly('granted'), forMs: HOUR, by: 'ada', id: 'first' };
+  await expect(grants.add(again)).rejects.toMatchObject({ code: 'invalid_id' });
+});
+
+test('a grant that its session no longer lists is revoked all the same, and a kept copy of it lets nothing run', async () => {
+  const { client } = service.worker;
+  const lost = await service.countersign.openSession({ id: 'grants-lost', workspace: service.workspace });
+  const options = { tool: 'probe_elevated', arguments: exactly('lost'), forMs: HOUR, by: 'ada', id: 'lost' };
+  const kept = await service.countersign.grants(lost.id).add(options);
+  await client.workflow.getHandle('session/grants-lost').terminate();
+  await service.countersign.openSession({ id: 'grants-lost', workspace: service.workspace });
+  const send = async (callId: string) => {
+    const call = await lost.start('probe_elevated', args('lost'), { callId });
+    await call.settled();
+    const { digest } = (await service.countersign.approvals.show(call.id)).request;
+    const decision = { session: lost.id, callId, digest, decision: 'approve', approver: 'ada', reason: 'grant lost' };
+    await client.workflow
+      .getHandle(call.id)
+      .signal('decision', { ...decision, verified: false, decisions: [], grant: kept });
+    return call;
+  };
+  expect(await (await send('lost-kept')).outcome()).toMatchObject({ status: 'completed' });
+  expect(await service.countersign.grants(lost.id).revoke('lost')).toEqual({ listed: false });
+  const call = await send('lost-revoked');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  await call.cancel();
+  expect(await marks(service.log, 'begin lost')).toBe(1);
+  await expect(service.countersign.grants(lost.id).add(options)).rejects.toMatchObject({ code: 'invalid_id' });
 });
 
 test(

@@ -103,9 +103,10 @@ async function list({ session, json }: Place): Promise<void> {
 
 async function revoke(id: string, { session, json }: Place): Promise<void> {
   await withMain(session, async (countersign, main) => {
-    await countersign.grants(main).revoke(id);
-    if (json) printJson({ id, revoked: true });
-    else print(`${safeLine(id)} is revoked.`);
+    const { listed } = await countersign.grants(main).revoke(id);
+    if (json) return printJson({ id, revoked: true, listed });
+    print(`${safeLine(id)} is revoked.`);
+    if (!listed) note('This session lists no such grant. Where there is one of that name, it holds nowhere any more.');
   });
 }
 
