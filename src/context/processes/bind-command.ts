@@ -106,12 +106,26 @@ function environmentOf({ env }: CommandSubject, inside: boolean, { sandbox, root
   return { ...base, ...requestedEnvironment(env) };
 }
 
-/** Words of the shell that are no programs and run none. */
-const BUILTINS: ReadonlySet<string> = new Set(
-  'echo printf test [ true false : pwd export unset set shift exit return read local declare readonly wait umask type hash jobs kill let dirs getopts ulimit times'.split(
-    ' ',
-  ),
+const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+/** Words of the shell that run no program and change nothing of what stands after them, unless by an option (see {@link isHarmless}). */
+const HARMLESS = names(
+  'echo printf test [ true false : pwd exit return shift wait umask type jobs kill dirs ulimit times',
 );
+/** All its other words, apart from wrappers and those that move: they can change which program a later word names, or how it runs. */
+const CHANGING = names(
+  'alias unalias bg bind break caller compgen complete compopt continue declare typeset local readonly export unset set shopt disown enable fc fg getopts hash help history let logout mapfile readarray read suspend',
+);
+
+/** `printf -v` and `wait -p` set variables; `test -v` and `-R` run what stands in an index: `test -v 'a[$(x)]'`. */
+function isHarmless(word: string, rest: readonly string[]): boolean {
+  if (word === 'set') return rest.length > 0 && rest.every((one) => /^(-[eux]+o?|-o|pipefail)$/.test(one));
+  if (!HARMLESS.has(word)) return false;
+  if (word === 'printf') return rest[0] === '--' || rest[0]?.startsWith('-') !== true;
+  if (word === 'wait') return !rest.some((one) => one.startsWith('-'));
+  return !['test', '['].includes(word) || !rest.some((one) => one === '-v' || one === '-R');
+}
+
 const MOVES: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'mksh']);
 const SOURCES: ReadonlySet<string> = new Set(['.', 'source']);
@@ -140,6 +154,8 @@ class Walk {
   readonly #start: string;
   /** Undefined once the command has moved to another folder. */
   #cwd: string | undefined;
+  /** True once a word of the shell may have changed which programs names stand for. */
+  #changed = false;
 
   constructor(cwd: string, env: Environment, inside: boolean, options: BindOptions) {
     this.#start = cwd;
@@ -166,7 +182,11 @@ class Walk {
     const [word = '', ...rest] = argv;
     const next = (by: number): Place => place && { ...place, offset: place.offset + by };
     if (word === 'time') return this.#simple(rest, next(1), nesting);
-    if (BUILTINS.has(word)) return;
+    if (isHarmless(word, rest)) return;
+    if (CHANGING.has(word) || HARMLESS.has(word)) {
+      this.#changed = true;
+      return this.note(`${word} can change what later words run: which programs those are can't be told`);
+    }
     if (MOVES.has(word)) {
       this.#cwd = undefined;
       return this.note(`${word} changes the folder: what relative paths name after it can't be told`);
@@ -176,7 +196,8 @@ class Walk {
     const program = this.#program(word);
     if (program === undefined) this.note(`no program ${JSON.stringify(word.slice(0, 80))} was found`);
     else if (this.#isOwn(program)) await this.#bind(program, place, undefined, nesting);
-    else if (!this.executables.some((one) => one.name === word)) this.executables.push({ name: word, path: program });
+    else if (!this.#changed && !this.executables.some((one) => one.name === word))
+      this.executables.push({ name: word, path: program });
     if (RUNNERS.test(name)) return this.#script(rest, next(1), name, nesting);
     if (INTERPRETERS.has(name)) return this.note(`${name} runs what its words and the project's own files say`);
     if (WRAPPERS.has(name)) await this.#wrapped(name, rest, next, nesting);

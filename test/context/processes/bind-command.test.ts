@@ -135,6 +135,40 @@ describe('partly bound, and why', () => {
     expect(bound.unbound.join('\n')).toMatch(reason);
   });
 
+  it.each([
+    'hash -p ./bin/ls ls; ls',
+    'printf -v PATH %s bin; ls',
+    'printf -vPATH %s bin; ls',
+    'read PATH; ls',
+    'unset PATH; ls',
+    'export PATH=bin; ls',
+    'declare -x PATH=bin; ls',
+    'typeset PATH=bin; ls',
+    'readonly PATH=bin; ls',
+    'mapfile PATH; ls',
+    'getopts a PATH; ls',
+    'let PATH=1; ls',
+    'wait -p PATH; ls',
+    'alias ls=./bin/ls; ls',
+    'enable -f ./x.so ls; ls',
+    'set -k; ls',
+    'shopt -s expand_aliases; ls',
+    "test -v 'a[$(./bin/ls)]'; ls",
+    './setter.sh; ls',
+    '. ./setter.sh; ls',
+  ])('%s may change what ls is', async (command) => {
+    await put('setter.sh', 'hash -p ./bin/ls ls\n');
+    const { bound } = await bind(command);
+    expect(bound).toMatchObject({ partly: true, executables: [] });
+    expect(bound.unbound.join('\n')).toMatch(/can change what later words run/);
+  });
+
+  it.each(['echo -n a; ls', 'printf -- %s a; ls', 'test -f a && ls', 'set -euo pipefail; ls', 'true; kill 0; ls'])(
+    'not %s',
+    async (command) =>
+      expect((await bind(command)).bound).toMatchObject({ partly: false, executables: [{ name: 'ls' }] }),
+  );
+
   it('still notices a change of the files that could be told', async () => {
     await put('x.sh', 'ls\n');
     await put('loader.sh', '. ./x.sh\n');
