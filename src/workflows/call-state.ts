@@ -102,6 +102,12 @@ export class CallState {
     return this.decision;
   }
 
+  /** What was to let the call run does not hold, so the outcome names nobody for it. */
+  disclaim(): void {
+    this.decision = undefined;
+    this.granted = undefined;
+  }
+
   /** Says whether something runs that has to be stopped. */
   closeSession(): 'waiting' | 'running' {
     this.sessionClosed = true;

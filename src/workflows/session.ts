@@ -339,7 +339,8 @@ async function decide(self: Session, decision: Decision): Promise<DecisionAnswer
     return { answer: 'not_pending', message: 'The call has ended in the meantime.' };
   }
   settle(self.approvals, sealed);
-  const what = sealed.decision === 'approve' ? 'The call goes on.' : 'The call ends as denied.';
+  // What it makes of it is found out where it runs.
+  const what = sealed.decision === 'approve' ? 'The call has it.' : 'The call ends as denied.';
   return { answer: 'accepted', message: what };
 }
 

@@ -181,7 +181,7 @@ async function decided(call: CallState, prepared: Extract<Prepared, { verdict: '
       await call.withdraw();
       return acted;
     }
-    if (refusals === LIMITS.refusals) return call.outcome('denied', acted);
+    if (refusals === LIMITS.refusals) return fromExecution(call, { status: 'refused', ...acted });
     await call.askAgain(prepared, acted.error);
   }
 }
@@ -332,7 +332,9 @@ type Ended = Exclude<Execution, { status: 'held' }>;
 
 function fromExecution(call: CallState, execution: Ended): Outcome {
   const { status, ...rest } = execution;
-  return call.outcome(status === 'refused' ? 'denied' : status, rest);
+  if (status !== 'refused') return call.outcome(status, rest);
+  call.disclaim();
+  return call.outcome('denied', rest);
 }
 
 async function cancelled(call: CallState, error: unknown): Promise<Outcome> {

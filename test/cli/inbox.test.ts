@@ -108,7 +108,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     terminal.type('y');
     await terminal.shows('exactly as shown?');
     terminal.type('\r');
-    await terminal.shows('accepted │ The call goes on.');
+    await terminal.shows('accepted │ The call has it.');
     await expect.poll(() => existsSync(kept)).toBe(false);
     expect(existsSync(later)).toBe(true);
 
@@ -120,7 +120,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     terminal.type('y');
     await terminal.shows('with your arguments in place of its own?');
     terminal.type('\r');
-    await terminal.shows('accepted │ The call goes on.');
+    await terminal.shows('accepted │ The call has it.');
     await expect.poll(() => existsSync(instead)).toBe(false);
     expect(existsSync(later)).toBe(true);
 

@@ -36,7 +36,7 @@ test('two distinct approvers have to agree', async () => {
   expect(await marks(service.log, 'begin two')).toBe(0);
   expect(await approvals.approve(call.id, { approver: 'bob' })).toMatchObject({
     answer: 'accepted',
-    message: 'The call goes on.',
+    message: 'The call has it.',
   });
   expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approvers: ['ada', 'bob'] } });
   expect(await marks(service.log, 'begin two')).toBe(1);

@@ -378,7 +378,10 @@ test('forged decisions without end: the call gives up, and never runs', async ()
   const { call, open } = await waiting('flooded');
   const forged = sealDecisions([decisionOn(open)], true);
   for (let sent = 0; sent < 20; sent += 1) await signal(call, forged).catch(() => undefined);
-  expect(await call.outcome()).toMatchObject({ status: 'denied', tries: 0, error: { code: 'bad_signature' } });
+  const outcome = await call.outcome();
+  expect(outcome).toMatchObject({ status: 'denied', tries: 0, error: { code: 'bad_signature' } });
+  // Nobody's approval stands in the record of what nobody approved.
+  expect(outcome).not.toHaveProperty('approval');
   expect(await ran('flooded')).toBe(0);
 });
 
