@@ -1,6 +1,6 @@
 /** What of a call an approval is bound to besides its arguments: what its command would run. */
 import { cancellationSignal } from '@temporalio/activity';
-import { type CommandBinding, type CommandSubject, bindCommand, protectionOf } from '../context/index.ts';
+import { type CommandBinding, type CommandSubject, bindCommand, sessionProtection } from '../context/index.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Judged } from './judge-call.ts';
 import type { KnownSession } from './session-reader.ts';
@@ -16,7 +16,7 @@ export async function bindCall(
   const { backend, sandbox } = settings().config.shell;
   const binding = await bindCommand(command, {
     root: facts.workspace,
-    protection: protectionOf([stateDir, ...protectedPaths]),
+    protection: sessionProtection(facts.workspace, [stateDir, ...protectedPaths]),
     sandboxed: backend === 'sandbox',
     sandbox,
     signal: cancellationSignal(),

@@ -10,7 +10,8 @@ export {
   type Limits,
 } from './defaults.ts';
 export { durationMs } from './duration.ts';
-export { CONFIG_FILE, findConfig, loadConfig, parseCases, parseConfig, type LoadedConfig } from './load.ts';
+export { CONFIG_FILE } from '../protocol/names.ts';
+export { findConfig, loadConfig, parseCases, parseConfig, type LoadedConfig } from './load.ts';
 export type { EmailConfig, NotifierConfig, Secret } from './notifiers.ts';
-export { watchConfig } from './watch.ts';
+export { watchConfig, watchForFile } from './watch.ts';
 export type { KnownTool } from './names.ts';

@@ -1,11 +1,12 @@
 /** Reads the configuration file. */
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { PolicyCase } from '../policy/cases.ts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Node, type ParseError, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { CountersignError } from '../protocol/errors.ts';
+import { CONFIG_FILE } from '../protocol/names.ts';
 import { compileRules, hashOf, type Rules } from '../policy/rules.ts';
 import { type Config, withDefaults } from './defaults.ts';
 import { fromAjv, invalid, nodeAt, pointer, type SourceFile } from './diagnose.ts';
@@ -15,8 +16,6 @@ import { notifierProblems } from './notifiers.ts';
 import { casesSchema } from './cases-schema.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
 import { wideGlobs } from './wide-globs.ts';
-
-export const CONFIG_FILE = 'countersign.config.jsonc';
 
 export interface LoadedConfig {
   config: Config;
@@ -49,7 +48,8 @@ export async function loadConfig(path?: string, tools?: readonly KnownTool[]): P
 }
 
 /**
- * The file that is given, or the first of `folders` that has a `countersign.config.jsonc`, or the defaults.
+ * The file that is given, or the first of `folders` that has a `countersign.config.jsonc`, or the defaults. A folder of that name is none: the sandbox
+ * holds the name with one while a command runs.
  * `tools`: those that rules may name, where they are not the built-in ones alone.
  */
 export async function findConfig(
@@ -58,7 +58,9 @@ export async function findConfig(
   tools?: readonly KnownTool[],
 ): Promise<LoadedConfig> {
   if (given !== undefined) return loadConfig(given, tools);
-  const there = folders.map((folder) => join(folder, CONFIG_FILE)).find((file) => existsSync(file));
+  const there = folders
+    .map((folder) => join(folder, CONFIG_FILE))
+    .find((file) => statSync(file, { throwIfNoEntry: false })?.isDirectory() === false);
   return there === undefined ? loaded({}) : loadConfig(there, tools);
 }
 

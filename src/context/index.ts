@@ -17,6 +17,6 @@ export { canonicalPath, resolveSubjects } from './files/subjects.ts';
 export { bindCommand, type CommandBinding, type CommandSubject } from './processes/bind-command.ts';
 export { preparePipes } from './processes/pipes.ts';
 export { sealCommand, type SealedCommand } from './processes/seal.ts';
-export { protectionOf } from './files/protected.ts';
+export { sessionProtection } from './files/protected.ts';
 export { missingHandles, openToolContext, type ShellBackend, type ToolContextOptions } from './tool-context.ts';
 export { addTrustedRoot, canonicalWorkspace, listTrustedRoots, removeTrustedRoot } from './files/trusted-roots.ts';

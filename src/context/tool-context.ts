@@ -7,7 +7,7 @@ import { openElevated } from './processes/elevated.ts';
 import { openJournal } from './state/journal.ts';
 import { hostProcesses, sandboxProcesses } from './processes/processes.ts';
 import { throttledProgress } from './progress.ts';
-import { protectionOf } from './files/protected.ts';
+import { sessionProtection } from './files/protected.ts';
 import type { SandboxOptions } from './processes/sandbox-status.ts';
 import { openSearcher } from './search/searcher.ts';
 import { openReader, openWriter } from './files/workspace.ts';
@@ -50,7 +50,7 @@ export async function openToolContext(options: ToolContextOptions): Promise<Tool
     sandbox = {},
     sealed = [],
   } = options;
-  const protection = protectionOf([stateDir, ...options.protectedPaths]);
+  const protection = sessionProtection(facts.workspace, [stateDir, ...options.protectedPaths]);
   const place = { root: facts.workspace, protection, signal, ...(maxFileBytes !== undefined && { maxFileBytes }) };
   const common = {
     session: facts,

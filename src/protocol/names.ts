@@ -2,6 +2,9 @@
 
 export const TASK_QUEUE = 'countersign';
 
+/** Name of the configuration file, in the working folder or the user's configuration folder. */
+export const CONFIG_FILE = 'countersign.config.jsonc';
+
 export const WORKFLOW = { call: 'toolCall', session: 'session', control: 'control', explain: 'explain' } as const;
 
 export const SEARCH_ATTRIBUTE = {

@@ -6,6 +6,7 @@
  */
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { CONFIG_FILE } from '../protocol/names.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -14,6 +15,14 @@ export const configDir = (env: Env = process.env): string => place(env, 'config'
 
 /** State: the embedded server's database, artifacts, claims, keys, logs, `service.json`. */
 export const stateDir = (env: Env = process.env): string => place(env, 'state', 'XDG_STATE_HOME', '.local/state');
+
+/** No session may touch these, there or not. `config`: the configuration that was found; the one of the working folder is found first at the next start. */
+export const ownPaths = (config?: string): string[] => [
+  stateDir(),
+  configDir(),
+  resolve(CONFIG_FILE),
+  ...(config === undefined ? [] : [config]),
+];
 
 /** What can be made again: the Temporal server, workflow bundles. Shared by all services of a user. */
 export const cacheDir = (env: Env = process.env): string => join(base(env, 'XDG_CACHE_HOME', '.cache'), 'countersign');

@@ -7,13 +7,13 @@ import { join, resolve } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { type Logger, pino } from 'pino';
-import { CONFIG_FILE, type LoadedConfig, findConfig, watchConfig } from '../config/index.ts';
+import { CONFIG_FILE, type LoadedConfig, findConfig, watchConfig, watchForFile } from '../config/index.ts';
 import { listTrustedRoots } from '../context/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import type { Tool } from '../tools/index.ts';
 import { type ConfigRecorder, createConfigRecorder } from './config-recorder.ts';
 import { configuredConnection, type ConnectionSettings } from './connect.ts';
-import { configDir, stateDir } from './paths.ts';
+import { configDir, ownPaths, stateDir } from './paths.ts';
 import { watchSharedState } from './shared-state.ts';
 import { sweepKnown } from './sweep-known.ts';
 import { type ServerExit, type TemporalServer, startTemporal } from './temporal.ts';
@@ -58,7 +58,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   // A broken configuration stops the start before anything else runs.
   const settings = await openSettings(options, log);
   const state = stateDir();
-  mkdirSync(state, { recursive: true, mode: 0o700 });
+  // What is not there cannot be shut off from commands: a planted list of trusted folders would be believed.
+  for (const folder of [state, configDir()]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => undefined);
   const server = await openServer(options, state, report, (exit) => ended.reject(serverGone(exit)));
@@ -105,7 +106,10 @@ interface Settings {
   stop(): void;
 }
 
-/** The configuration of now: a change of the file is taken up, a broken one is said loudly and not taken. */
+/**
+ * The configuration of now: a change of the file is taken up, a broken one is said loudly and not taken. So is one that comes to stand in the working folder where the service began
+ * without it: a session may have put it there, so a person starts the service again to take it up.
+ */
 async function openSettings({ configFile, tools }: ServiceOptions, log: Logger): Promise<Settings> {
   let current = await findConfig(configFile, [process.cwd(), configDir()], tools);
   let recorder: ConfigRecorder | undefined;
@@ -121,8 +125,17 @@ async function openSettings({ configFile, tools }: ServiceOptions, log: Logger):
     log.error({ path: current.path, error: message }, 'the configuration was not taken; the old rules stay in force');
     recorder?.refused(message, current);
   };
-  // Without a file the defaults hold until one is made in the working folder.
-  const stopWatching = watchConfig(current.path ?? CONFIG_FILE, onChange, onError, current.hash, tools);
+  const here = resolve(CONFIG_FILE);
+  const onAppeared = (): void =>
+    onError(
+      new Error(
+        `${here} was not there when the service started. Read it; if it is meant, start the service again: then it is taken up`,
+      ),
+    );
+  const stopping = [
+    ...(current.path === undefined ? [] : [watchConfig(current.path, onChange, onError, current.hash, tools)]),
+    ...(configFile === undefined && current.path !== here ? [watchForFile(here, onAppeared)] : []),
+  ];
   return {
     current: () => current,
     recordWith: (given) => {
@@ -130,7 +143,7 @@ async function openSettings({ configFile, tools }: ServiceOptions, log: Logger):
       recorder.loaded(current, 'start');
     },
     stop: () => {
-      stopWatching();
+      for (const stop of stopping) stop();
       recorder?.[Symbol.dispose]();
     },
   };
@@ -192,11 +205,7 @@ async function openWorker(
         ...settings.current().config.workspaces,
         ...(await listTrustedRoots(join(configDir(), 'workspaces.json'))),
       ],
-      protectedPaths: [
-        state,
-        configDir(),
-        ...(settings.current().path === undefined ? [] : [settings.current().path as string]),
-      ],
+      protectedPaths: ownPaths(settings.current().path),
       stateDir: state,
       ...(tools && { tools }),
       ...(server.uiUrl !== undefined && { uiUrl: server.uiUrl }),

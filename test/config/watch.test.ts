@@ -1,8 +1,8 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { watchConfig } from '../../src/config/index.ts';
+import { watchConfig, watchForFile } from '../../src/config/index.ts';
 
 const stops: (() => void)[] = [];
 afterEach(() => {
@@ -10,9 +10,9 @@ afterEach(() => {
 });
 
 /** A file that is watched, and what was said of it. */
-async function watched(text: string | undefined) {
+async function watched(text: string | ((path: string) => Promise<void>)) {
   const path = join(await mkdtemp(join(tmpdir(), 'countersign-watch-')), 'countersign.config.jsonc');
-  if (text !== undefined) await writeFile(path, text);
+  await (typeof text === 'string' ? writeFile(path, text) : text(path));
   const said: string[] = [];
   stops.push(
     watchConfig(
@@ -24,7 +24,7 @@ async function watched(text: string | undefined) {
   await new Promise((done) => setTimeout(done, 300));
   const next = async (): Promise<string | undefined> => {
     const before = said.length;
-    for (let waited = 0; waited < 3_000 && said.length === before; waited += 20)
+    for (let waited = 0; waited < 5_000 && said.length === before; waited += 20)
       await new Promise((done) => setTimeout(done, 20));
     return said.at(-1);
   };
@@ -57,12 +57,51 @@ describe('a watched configuration', () => {
     expect(await gone).toBe('FILE: the file is gone');
   });
 
-  it('takes a file that is made later', async () => {
-    const { path, said, next } = await watched(undefined);
-    expect(said).toEqual([]);
-    const made = next();
-    await writeFile(path, '{"deny": ["shell"]}');
-    expect(await made).toBe('deny shell');
+  it('is reloaded when it is a link and what it leads to changes', async () => {
+    const real = join(await mkdtemp(join(tmpdir(), 'countersign-watch-')), 'real.jsonc');
+    await writeFile(real, '{}');
+    const { next } = await watched((path) => symlink(real, path));
+    const changed = next();
+    await writeFile(real, '{"deny": ["shell"]}');
+    expect(await changed).toBe('deny shell');
+  });
+
+  it('is reloaded when a mounted ConfigMap changes, which swaps the link to the folder of the data', async () => {
+    const { path, next } = await watched(async (file) => {
+      const at = (name: string) => join(dirname(file), name);
+      for (const [folder, text] of [
+        ['..1', '{}'],
+        ['..2', '{"deny": ["shell"]}'],
+      ] as const) {
+        await mkdir(at(folder));
+        await writeFile(join(at(folder), 'countersign.config.jsonc'), text);
+      }
+      await symlink('..1', at('..data'));
+      await symlink('..data/countersign.config.jsonc', file);
+    });
+    const changed = next();
+    await symlink('..2', join(dirname(path), '..data_tmp'));
+    await rename(join(dirname(path), '..data_tmp'), join(dirname(path), '..data'));
+    expect(await changed).toBe('deny shell');
+  });
+
+  it('is reloaded when its folder is replaced by another', async () => {
+    const { path, next } = await watched('{}');
+    const changed = next();
+    await mkdir(`${dirname(path)}.new`);
+    await writeFile(join(`${dirname(path)}.new`, 'countersign.config.jsonc'), '{"deny": ["shell"]}');
+    await rename(dirname(path), `${dirname(path)}.old`);
+    await rename(`${dirname(path)}.new`, dirname(path));
+    expect(await changed).toBe('deny shell');
+  });
+
+  it('tells of a broken file once', async () => {
+    const { path, said, next } = await watched('{}');
+    const broken = next();
+    await writeFile(path, '{"deny": ["shel"]}');
+    await broken;
+    await new Promise((done) => setTimeout(done, 2_600));
+    expect(said).toHaveLength(1);
   });
 
   it('notices what changed before it looked, given the hash that is in force', async () => {
@@ -80,4 +119,16 @@ describe('a watched configuration', () => {
     await new Promise((done) => setTimeout(done, 600));
     expect(said).toEqual([]);
   });
+});
+
+it('a file that comes to stand where none stood is told of, each time; a folder of the name is not', async () => {
+  const path = join(await mkdtemp(join(tmpdir(), 'countersign-watch-')), 'countersign.config.jsonc');
+  let told = 0;
+  stops.push(watchForFile(path, () => (told += 1)));
+  await mkdir(path);
+  await new Promise((done) => setTimeout(done, 2_200));
+  expect(told).toBe(0);
+  await rm(path, { recursive: true });
+  await writeFile(path, '{}');
+  await expect.poll(() => told, { timeout: 4_000 }).toBe(1);
 });

@@ -15,7 +15,7 @@ import {
 import type { JsonObject } from '../../protocol/json.ts';
 import type { CallError, Explanation } from '../../protocol/outcome.ts';
 import type { SessionFacts } from '../../protocol/session.ts';
-import { configDir, stateDir } from '../../server/paths.ts';
+import { configDir, ownPaths } from '../../server/paths.ts';
 import { surroundings as lookAround } from '../../server/surroundings.ts';
 import { type Tool, createCatalogue, schemaOf } from '../../tools/index.ts';
 import { realFolder } from '../sessions/main-session.ts';
@@ -44,7 +44,7 @@ export interface LocalJudge {
 export async function localJudge(configFile?: string): Promise<LocalJudge> {
   const loaded = await findConfig(configFile, [process.cwd(), configDir()]);
   const settings = (): LoadedConfig => loaded;
-  const protectedPaths = [stateDir(), configDir(), ...(loaded.path === undefined ? [] : [loaded.path])];
+  const protectedPaths = ownPaths(loaded.path);
   const surroundings = await lookAround(settings, protectedPaths);
   const catalogue = createCatalogue();
   const judging: Judging = { catalogue, settings, surroundings };

@@ -1,6 +1,7 @@
 /** What no session may touch: our own configuration and state, and the parts of a git repository that git itself executes. */
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { CONFIG_FILE } from '../../protocol/names.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { identityOf, type Protection } from './beneath.ts';
 import { canonicalPath } from './subjects.ts';
@@ -19,6 +20,10 @@ export function protectionOf(paths: readonly string[]): Protection {
   }
   return { paths: [...names], identities };
 }
+
+/** For a session: `own`, and at the top of its workspace the file that a service started there would go by. */
+export const sessionProtection = (workspace: string, own: readonly string[]): Protection =>
+  protectionOf([...own, join(workspace, CONFIG_FILE)]);
 
 /** True where one of the paths is the folder itself or lies in it. */
 export const holdsProtected = (folder: string, { paths }: Protection): boolean =>

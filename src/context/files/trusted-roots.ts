@@ -1,5 +1,5 @@
 /** Which folders may be workspaces: those under a root that the owner of this machine trusts. */
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
@@ -111,7 +111,9 @@ function refuseUnfit(workspace: string, protectedPaths: readonly string[]): void
   }
 }
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+/** An empty one holds nothing of ours: the sandbox puts one where our configuration could stand, while commands run. */
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true && readdirSync(path).length > 0;
 
 const within = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);

@@ -27,7 +27,7 @@ type Held = { fd: number; path: string };
 const SELF = '.\n';
 const FOLDERS: ReadonlySet<string> = new Set(['hooks', 'modules', 'worktrees']);
 /** A sandbox that was killed is gone within milliseconds. */
-const WAITS_MS = [0, 2, 5, 10, 25, 50, 100, 200, 400];
+export const WAITS_MS = [0, 2, 5, 10, 25, 50, 100, 200, 400];
 
 interface Doors {
   users: number;
@@ -127,7 +127,7 @@ function isSelf(git: Held): boolean {
 }
 
 /** Whether a process that we may look at has something mounted there, in a mount namespace other than ours. */
-function isMountedSomewhere(path: string): boolean {
+export function isMountedSomewhere(path: string): boolean {
   const point = ` ${path.replace(/[ \t\n\\]/g, (found) => `\\${found.charCodeAt(0).toString(8).padStart(3, '0')}`)} `;
   const seen = new Set([namespaceOf('self')]);
   return readdirSync('/proc').some((pid) => {

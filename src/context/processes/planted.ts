@@ -1,10 +1,10 @@
 /**
- * Protected paths inside a workspace that do not exist: the sandbox cannot shut a door that is not there, so what a command puts in such a place is
- * taken away when it ends, before anything could read it as our configuration. Folders that were there before cannot be exchanged meanwhile (see sandbox.ts);
+ * Protected paths inside a workspace that do not exist, and whose folder does not either, or lies behind a link: no door can be shut there (see doors.ts), so what a command
+ * puts in such a place is taken away when it ends. Folders that were there before cannot be exchanged meanwhile (see sandbox.ts);
  * what is new on the way is taken away where it is a link, and entered where it is a folder.
  */
-import { lstatSync } from 'node:fs';
-import { NOTHING_PROTECTED, withPlace, type Protection } from '../files/beneath.ts';
+import { lstatSync, readdirSync } from 'node:fs';
+import { NOTHING_PROTECTED, through, withPlace, type Protection } from '../files/beneath.ts';
 import { removePlace } from '../files/remove.ts';
 import { canonicalPath } from '../files/subjects.ts';
 
@@ -36,6 +36,8 @@ export async function removePlanted(root: string, absent: readonly AbsentPath[])
 const lookAt = (root: string, path: string, last: boolean): Promise<boolean> =>
   withPlace(path, { root, protection: NOTHING_PROTECTED, followLast: false, refuseLinks: true }, async (place) => {
     if (place.entry === undefined) return false;
+    // A door that another command of the workspace still needs; empty, it says nothing to anybody.
+    if (last && place.entry.stats.isDirectory() && readdirSync(through(place.entry)).length === 0) return false;
     if (last || place.entry.stats.isSymbolicLink()) {
       // Not stopped by the call's own end: this is the tidying after it.
       await removePlace(place, {

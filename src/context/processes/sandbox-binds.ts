@@ -2,6 +2,8 @@
 import { closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
 import { O_PATH, through, type Protection } from '../files/beneath.ts';
 import { GIT_CONTROL } from '../files/protected.ts';
+import { CountersignError } from '../../protocol/errors.ts';
+import { shutDoor } from './doors.ts';
 import type { Environment } from './environment.ts';
 import { shutGitDoors } from './git-doors.ts';
 import type { SandboxOptions } from './sandbox-status.ts';
@@ -29,7 +31,7 @@ export class Binds {
   readonly #bound = new Set<string>();
   readonly #command: SandboxedCommand;
   readonly #options: SandboxOptions;
-  #doors: { release(): Promise<void> } | undefined;
+  readonly #doors: { release(): Promise<void> }[] = [];
 
   constructor(command: SandboxedCommand, options: SandboxOptions) {
     this.#command = command;
@@ -47,7 +49,7 @@ export class Binds {
   /** When the command has ended. */
   async release(): Promise<void> {
     try {
-      await this.#doors?.release();
+      await Promise.all(this.#doors.map((door) => door.release()));
     } finally {
       for (const fd of this.#held.splice(0)) closeSync(fd);
     }
@@ -66,7 +68,7 @@ export class Binds {
     if (!git.directory) return this.#bind('--ro-bind-fd', git.fd, path);
     this.#bind('--bind-fd', git.fd, path);
     const held = { fd: git.fd, path };
-    this.#doors = shutGitDoors(held);
+    this.#doors.push(shutGitDoors(held));
     for (const name of GIT_CONTROL) {
       const child = this.#holdChild(held, name);
       if (child !== undefined) this.#bind('--ro-bind-fd', child.fd, `${path}/${name}`);
@@ -80,31 +82,39 @@ export class Binds {
     const paths = this.#command.protection.paths
       .filter((path) => shown.some((folder) => path.startsWith(`${folder}/`)))
       .toSorted((a, b) => a.length - b.length);
-    for (const path of paths) this.#fixFolders(workspace, path);
+    const shut = new Set(paths.filter((path) => this.#shut(workspace, path)));
     const hidden: string[] = [];
     for (const path of paths) {
       const stats = statSync(path, { throwIfNoEntry: false });
       if (stats === undefined || hidden.some((folder) => path.startsWith(`${folder}/`))) continue;
       if (stats.isDirectory()) {
-        this.args.push('--perms', '0000', '--tmpfs', path, '--remount-ro', path);
+        // A door can be looked at, so that a copy of the tree does not fail on it.
+        this.args.push('--perms', shut.has(path) ? '0555' : '0000', '--tmpfs', path, '--remount-ro', path);
         hidden.push(path);
       } else this.args.push('--ro-bind', '/dev/null', path);
     }
   }
 
-  /** The folders between the workspace and a path of ours become mount points, so that no command can put others in their place. */
-  #fixFolders(workspace: { fd: number; path: string }, path: string): void {
-    if (!this.#command.writable || !path.startsWith(`${workspace.path}/`)) return;
+  /**
+   * The folders between the workspace and a path of ours become mount points, so that no command can put others in their place. True where a door was shut in the place
+   * itself, because nothing stood there. Throws `protected_path` for a link that leads to ours: nothing can be mounted over it, so a command could replace it.
+   */
+  #shut(workspace: { fd: number; path: string }, path: string): boolean {
+    if (!this.#command.writable || !path.startsWith(`${workspace.path}/`)) return false;
     let folder = workspace;
-    for (const name of path
-      .slice(workspace.path.length + 1)
-      .split('/')
-      .slice(0, -1)) {
+    const names = path.slice(workspace.path.length + 1).split('/');
+    for (const name of names.slice(0, -1)) {
       const child = this.#holdChild(folder, name);
-      if (child?.directory !== true) return;
+      if (child?.directory !== true) return refuseLink(folder, name, path);
       folder = { fd: child.fd, path: `${folder.path}/${name}` };
       if (!this.#bound.has(folder.path)) this.#bind('--bind-fd', folder.fd, folder.path);
     }
+    const last = names.at(-1) ?? '';
+    refuseLink(folder, last, path);
+    const door = shutDoor(path, through(folder, last));
+    if (door === undefined) return false;
+    this.#doors.push(door);
+    return true;
   }
 
   #bind(option: '--bind-fd' | '--ro-bind-fd', fd: number, path: string): void {
@@ -126,4 +136,15 @@ export class Binds {
     const fd = this.#hold(through(folder, name));
     return { fd, directory: statSync(through({ fd })).isDirectory() };
   }
+}
+
+/** A link on the way to no file of ours is let be: what is planted behind it is taken away (see planted.ts), and what holds a folder of ours is no workspace. */
+function refuseLink(folder: { fd: number; path: string }, name: string, path: string): false {
+  const isLink = lstatSync(through(folder, name), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  const onTheWay = path !== `${folder.path}/${name}`;
+  if (!isLink || (onTheWay && statSync(path, { throwIfNoEntry: false })?.isFile() !== true)) return false;
+  throw new CountersignError(
+    'protected_path',
+    `${folder.path}/${name} is a link to Countersign's own configuration, and a command could replace it; put the file itself there, or start the service with --config and a file outside of the workspace`,
+  );
 }
