@@ -50,7 +50,7 @@ export interface CountersignWorker {
 /** What every worker of ours runs with; the benchmark's floor, too. */
 export const WORKER_SETTINGS = {
   // Also bounds memory: a cached workflow takes about 160 KB, a third of it in the SDK, and one that was put away a replay of some 10 ms.
-  maxCachedWorkflows: 500,
+  maxCachedWorkflows: 300,
   // Cancellation reaches a tool with its next heartbeat; at the default throttle that took 6.6 s.
   maxHeartbeatThrottleInterval: '500ms',
   // One agent has `limits.running` and `limits.queued` calls in a worker, 110 unless configured; the SDK's own 100 would let it fill the worker.
