@@ -12,7 +12,7 @@ import type { Tool } from '../tools/index.ts';
 import type { Dependencies } from './dependencies.ts';
 import { type Judged, judgeCall } from './judge-call.ts';
 import type { KnownSession } from './session-reader.ts';
-import { grantableCall, standingGrant } from './standing-grant.ts';
+import { grantableCall, placeOf, standingGrant } from './standing-grant.ts';
 
 export type GrantCheck = { ok: true } | { ok: false; code: ErrorCode; message: string };
 
@@ -47,6 +47,16 @@ async function grantsOf({ client }: Dependencies, main: string): Promise<Grant[]
  * can be of use, as far as that can be told.
  */
 export async function checkGrant(dependencies: Dependencies, grant: Grant): Promise<GrantCheck> {
+  try {
+    return await check(dependencies, grant, await holder(dependencies));
+  } catch (error) {
+    // A session that is none here, or may not be: trying again would change nothing.
+    if (isCountersignError(error)) return { ok: false, code: error.code, message: error.message };
+    throw error;
+  }
+}
+
+async function check(dependencies: Dependencies, grant: Grant, main: KnownSession): Promise<GrantCheck> {
   const { settings, catalogue, stateDir } = dependencies;
   if (await isRevoked(stateDir, grant.id))
     return { ok: false, code: 'invalid_id', message: `Grant ${grant.id} was revoked, which is for good.` };
@@ -57,12 +67,12 @@ export async function checkGrant(dependencies: Dependencies, grant: Grant): Prom
   const agent = await agentOf(dependencies, grant.scope);
   const checked = verifyGrant(
     grant,
-    { tool, tier: tool.tier, agent, ...(groups && { groups }) },
+    { tool, tier: tool.tier, agent, place: placeOf(dependencies, main), ...(groups && { groups }) },
     approvals,
     Date.now(),
   );
   if (!checked.ok) return { ok: false, code: 'bad_signature', message: checked.reason };
-  const useless = neverUsed(grant, commandArgument(tool, grant)) ?? (await uselessExactly(dependencies, grant));
+  const useless = neverUsed(grant, commandArgument(tool, grant)) ?? (await uselessExactly(dependencies, main, grant));
   if (useless === undefined) return { ok: true };
   const message = `Such a grant would never be used: ${useless}. Approve such calls one by one, or let them run in the sandbox, where policy asks less.`;
   return { ok: false, code: 'invalid_usage', message };
@@ -98,19 +108,27 @@ function commandArgument(tool: Tool, { arguments: patterns }: Grant): string {
   }
 }
 
+/** The main session that asks. */
+function holder({ sessions }: Dependencies): Promise<KnownSession> {
+  const id = parseSessionWorkflowId(activityInfo().workflowExecution?.workflowId ?? '') ?? '';
+  return sessions.read(id, { fresh: false });
+}
+
 /** A grant that spells a call out must cover that call in its main session. What policy lets run, or denies, or cannot judge is left alone. */
-async function uselessExactly(dependencies: Dependencies, grant: Grant): Promise<string | undefined> {
-  const main = parseSessionWorkflowId(activityInfo().workflowExecution?.workflowId ?? '');
+async function uselessExactly(
+  dependencies: Dependencies,
+  main: KnownSession,
+  grant: Grant,
+): Promise<string | undefined> {
   const values = Object.entries(grant.arguments).map(([name, pattern]) =>
     'exact' in pattern ? ([name, pattern.exact] as const) : undefined,
   );
-  if (main === undefined || values.includes(undefined)) return undefined;
-  const session = await dependencies.sessions.read(main, { fresh: false });
+  if (values.includes(undefined)) return undefined;
   const args = Object.fromEntries(values.filter((value) => value !== undefined));
-  const judged = await judgeCall(dependencies, session, { tool: grant.tool, arguments: args });
+  const judged = await judgeCall(dependencies, main, { tool: grant.tool, arguments: args });
   if (!judged.ok || judged.judgement.verdict !== 'ask') return undefined;
-  const call = await grantableCall(dependencies, session, judged);
-  return notCovered({ ...grant, scope: { session: main } }, call, Date.now());
+  const call = await grantableCall(dependencies, main, judged);
+  return notCovered({ ...grant, scope: { session: main.facts.id } }, call, Date.now());
 }
 
 /** Recorded outside of Temporal, for a signed grant stays well signed, whoever brings it again. */

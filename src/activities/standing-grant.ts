@@ -2,7 +2,7 @@
 import { type GrantableCall, matchGrant, verifyGrant } from '../approval/grants.ts';
 import { requiredFor } from '../approval/quorum.ts';
 import { isRevoked } from '../context/index.ts';
-import { GRANT_LIMITS, type Grant, type StandingGrant } from '../protocol/grant.ts';
+import { GRANT_LIMITS, type Grant, type GrantPlace, type StandingGrant } from '../protocol/grant.ts';
 import { bindCall } from './bind-call.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Judged } from './judge-call.ts';
@@ -40,6 +40,7 @@ export async function grantableCall(
   const asked = { tool, tier: judgement.tier, agent: facts.agent, ...(groups && { groups }) };
   return {
     ...asked,
+    place: placeOf(dependencies, session),
     facts: { tool, arguments: judged.arguments, subjects },
     session: facts.id,
     ancestors: above.map(({ id }) => id),
@@ -47,3 +48,9 @@ export async function grantableCall(
     bound: (await bindCall(dependencies, session, judged))?.bound,
   };
 }
+
+/** Where grants for the session must be made for: this namespace, and the workspace of its main session. */
+export const placeOf = ({ client }: Pick<Dependencies, 'client'>, { facts, above }: KnownSession): GrantPlace => ({
+  namespace: client.options.namespace,
+  workspace: (above.at(-1) ?? facts).workspace,
+});

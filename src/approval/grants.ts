@@ -3,14 +3,20 @@ import { compilePattern } from '../policy/patterns.ts';
 import { isRememberable, safeCommand } from '../policy/shell/index.ts';
 import type { CallFacts } from '../policy/types.ts';
 import type { BoundCommand } from '../protocol/approval.ts';
-import { type Grant, type GrantPattern, isGrant } from '../protocol/grant.ts';
+import { type Grant, type GrantPattern, type GrantPlace, isGrant } from '../protocol/grant.ts';
 import { type Approver, type Asked, approverNamed, hasEnded, mayDecide } from './approvers.ts';
 import { grantPayload } from './payload.ts';
 import { isSignature, parsePublicKey } from './public-key.ts';
 import { CLOCK_SKEW_MS, type SignatureSettings } from './verify.ts';
 
+/** What a grant is checked for. `place`: of the call's main session, as far as it is known; an audit may know a part. */
+export interface AskedHere extends Asked {
+  place: Partial<GrantPlace>;
+}
+
 /** A call that policy asks about, as far as it matters for grants. */
-export interface GrantableCall extends Asked {
+export interface GrantableCall extends AskedHere {
+  place: GrantPlace;
   facts: CallFacts;
   session: string;
   /** Sessions above it. */
@@ -22,12 +28,12 @@ export interface GrantableCall extends Asked {
 }
 
 /**
- * Whether the grant may be used at this time on calls like this: its form, its maker, the maker's signature as the settings want it.
+ * Whether the grant may be used at this time and place on calls like this: its form, its maker, the maker's signature as the settings want it.
  * With `required` an unsigned grant is none; one with a bad signature never is.
  */
 export function verifyGrant(
   grant: Grant,
-  asked: Asked,
+  asked: AskedHere,
   { signatures, approvers }: SignatureSettings,
   now: number,
 ): { ok: true; verified: boolean } | { ok: false; code: 'bad_signature'; reason: string } {
@@ -36,6 +42,7 @@ export function verifyGrant(
     if (!isGrant(grant)) return bad('This is no grant.');
     if (grant.expiresAt <= now) return bad(`Grant ${grant.id} has expired.`);
     if (grant.at > now + CLOCK_SKEW_MS) return bad(`Grant ${grant.id} says that it is made in the future.`);
+    if (!isFor(grant.place, asked.place)) return bad(`Grant ${grant.id} is made for another service or workspace.`);
     const approver = approverNamed(approvers, grant.by);
     if (!approver && (approvers.length > 0 || signatures === 'required'))
       return bad(`The configuration lists no approver ${JSON.stringify(grant.by)}.`);
@@ -51,6 +58,9 @@ export function verifyGrant(
     return bad('The grant could not be read.');
   }
 }
+
+const isFor = (made: GrantPlace, { namespace = made.namespace, workspace = made.workspace }: Partial<GrantPlace>) =>
+  made.namespace === namespace && made.workspace === workspace;
 
 function hasSigned(grant: Grant, approver: Approver | undefined): boolean {
   const key = approver?.publicKey === undefined ? undefined : parsePublicKey(approver.publicKey);

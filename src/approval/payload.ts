@@ -29,7 +29,7 @@ export function resumePayload({ by, reason, at }: Resume, halt: Halt, namespace:
 /** Canonical JSON in UTF-8. */
 export const bytesOf = (value: object): Buffer => Buffer.from(canonicalize(value) ?? '', 'utf8');
 
-/** What a grant's signature covers. */
-export function grantPayload({ id, tool, arguments: patterns, scope, expiresAt, by, at }: Grant): Buffer {
-  return bytesOf({ v: 1, kind: 'grant', id, tool, arguments: patterns, scope, expiresAt, by, at });
+/** What a grant's signature covers. Version 1 named no place. */
+export function grantPayload({ id, tool, arguments: patterns, scope, place, expiresAt, by, at }: Grant): Buffer {
+  return bytesOf({ v: 2, kind: 'grant', id, tool, arguments: patterns, scope, place, expiresAt, by, at });
 }

@@ -7,12 +7,14 @@ import {
   type Grant,
   type GrantAnswer,
   type GrantPattern,
+  type GrantPlace,
   type Revocation,
   isGrant,
   isRevocation,
 } from '../protocol/grant.ts';
 import { sessionWorkflowId } from '../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../protocol/names.ts';
+import { sessionRecord } from '../protocol/session.ts';
 import { type Signer, signGrant } from '../approval/sign.ts';
 import { type Transport, fromFailure, isGone, reach, updateSession } from './transport.ts';
 
@@ -48,7 +50,8 @@ export class Grants {
     const { tool, arguments: patterns, scope = { session: this.#main }, forMs, signer, id = randomUUID() } = options;
     const at = Date.now();
     const by = signer?.name ?? options.by ?? userInfo().username;
-    const unsigned: Grant = { id, tool, arguments: patterns, scope, expiresAt: at + forMs, by, at };
+    const place = await this.#place();
+    const unsigned: Grant = { id, tool, arguments: patterns, scope, place, expiresAt: at + forMs, by, at };
     if (!isGrant(unsigned)) {
       const days = GRANT_LIMITS.lifeMs / 86_400_000;
       throw new CountersignError(
@@ -90,13 +93,26 @@ export class Grants {
     return this.#transport.client.workflow.getHandle(sessionWorkflowId(this.#main));
   }
 
+  /** Where its grants hold. */
+  async #place(): Promise<GrantPlace> {
+    try {
+      const facts = sessionRecord(await reach(() => this.#session.describe()))?.facts;
+      if (facts) return { namespace: this.#transport.client.options.namespace, workspace: facts.workspace };
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+    throw this.#closed();
+  }
+
+  #closed(): CountersignError {
+    return new CountersignError('session_closed', `Session ${this.#main} is closed or does not exist.`);
+  }
+
   async #update<Argument>(name: string, argument: Argument): Promise<GrantAnswer> {
     try {
       return await updateSession<GrantAnswer>(this.#transport.client, this.#main, name, argument);
     } catch (error) {
-      if (isGone(error))
-        throw new CountersignError('session_closed', `Session ${this.#main} is closed or does not exist.`);
-      throw fromFailure(error);
+      throw isGone(error) ? this.#closed() : fromFailure(error);
     }
   }
 }

@@ -10,6 +10,14 @@ export const GRANTS_MEMO = 'countersignGrants';
 /** `glob`: `*` any text, `?` one character, on paths within a segment (`**` spans them); `*` alone is any value, or none. Bounded by GLOB_LIMITS. */
 export type GrantPattern = { exact: Json } | { glob: string };
 
+/** Where a grant holds: elsewhere, a service may list the same approver. */
+export interface GrantPlace {
+  /** Temporal's. */
+  namespace: string;
+  /** Canonical folder of the main session that it is made in. */
+  workspace: string;
+}
+
 export interface Grant {
   /** 1 to 64 of `A-Z a-z 0-9 . _ -`; never reused. */
   id: string;
@@ -19,13 +27,14 @@ export interface Grant {
   arguments: Record<string, GrantPattern>;
   /** The session and those below it, or all sessions of an agent. */
   scope: { session: string } | { agent: string };
+  place: GrantPlace;
   /** Milliseconds since the epoch. */
   expiresAt: number;
   /** The approver who made it. */
   by: string;
   /** When it was made, in milliseconds since the epoch. */
   at: number;
-  /** Ed25519 by the approver's key over the canonical JSON of all of the above with `v` and `kind`. */
+  /** Ed25519 by the approver's key over the canonical JSON of all of the above with `v` and `kind`: see grantPayload. */
   signature?: string;
 }
 
@@ -43,7 +52,7 @@ export const GRANT_LIMITS = {
 /** True for a grant in the form that sessions take; who made it is checked by activities. */
 export function isGrant(value: unknown): value is Grant {
   if (!isJsonObject(value)) return false;
-  const { id, tool, arguments: patterns, scope, expiresAt, by, at, signature } = value;
+  const { id, tool, arguments: patterns, scope, place, expiresAt, by, at, signature } = value;
   return (
     Object.keys(value).every((key) => KEYS.has(key)) &&
     isSessionId(id) &&
@@ -54,6 +63,7 @@ export function isGrant(value: unknown): value is Grant {
     expiresAt > at &&
     expiresAt - at <= GRANT_LIMITS.lifeMs &&
     isScope(scope) &&
+    isPlace(place) &&
     isJsonObject(patterns) &&
     Object.keys(patterns).length <= GRANT_LIMITS.arguments &&
     Object.values(patterns).every(isPattern) &&
@@ -62,7 +72,17 @@ export function isGrant(value: unknown): value is Grant {
   );
 }
 
-const KEYS: ReadonlySet<string> = new Set(['id', 'tool', 'arguments', 'scope', 'expiresAt', 'by', 'at', 'signature']);
+const KEYS: ReadonlySet<string> = new Set([
+  'id',
+  'tool',
+  'arguments',
+  'scope',
+  'place',
+  'expiresAt',
+  'by',
+  'at',
+  'signature',
+]);
 
 const isText = (value: Json | undefined, most: number): boolean =>
   typeof value === 'string' && value.length > 0 && value.length <= most;
@@ -73,6 +93,12 @@ const isScope = (value: Json | undefined): boolean =>
   isJsonObject(value) &&
   Object.keys(value).length === 1 &&
   (isSessionId(value['session']) || isSessionId(value['agent']));
+
+const isPlace = (value: Json | undefined): boolean =>
+  isJsonObject(value) &&
+  Object.keys(value).length === 2 &&
+  isText(value['namespace'], 255) &&
+  isText(value['workspace'], GRANT_LIMITS.bytes);
 
 const isPattern = (value: Json): boolean =>
   isJsonObject(value) && Object.keys(value).length === 1 && (Object.hasOwn(value, 'exact') || isGlob(value['glob']));

@@ -9,11 +9,13 @@ import { type Grant, isGrant } from '../../src/protocol/grant.ts';
 import { NOW, approver, request } from './support.ts';
 
 const DAY = 86_400_000;
+const PLACE = { namespace: 'ours', workspace: '/w' };
 const grant = (over: Partial<Grant> = {}): Grant => ({
   id: 'g1',
   tool: 'write',
   arguments: { path: { glob: 'docs/**' }, content: { glob: '*' } },
   scope: { session: 'main' },
+  place: PLACE,
   expiresAt: NOW + DAY,
   by: 'ada',
   at: NOW - 1_000,
@@ -32,6 +34,7 @@ const call = (
     tool: toolFacts,
     tier: 'workspace',
     agent: 'default',
+    place: PLACE,
     facts,
     session: 'main',
     ancestors: [],
@@ -236,6 +239,8 @@ describe('the form of a grant', () => {
     ['with a pattern of two kinds', { arguments: { a: { exact: 1, glob: '*' } } }],
     ['with a pattern of none', { arguments: { a: {} } }],
     ['with another name in it', { also: 1 }],
+    ['without a place', { place: undefined }],
+    ['with half a place', { place: { namespace: 'ours' } }],
     ['without a maker', { by: '' }],
     ['with a pattern without an end', { arguments: { a: { glob: 'a'.repeat(1_001) } } }],
     ['with braces that stand for too much', { arguments: { a: { glob: '{a,b}'.repeat(7) } } }],
@@ -253,11 +258,11 @@ describe('the form of a grant', () => {
 describe('whose a grant is', () => {
   const ada = approver('ada');
   const required = { signatures: 'required' as const, approvers: [ada.listed] };
-  const asked = { tool: request().tool, tier: 'elevated' as const, agent: 'default' };
+  const asked = { tool: request().tool, tier: 'elevated' as const, agent: 'default', place: PLACE };
 
   it('is said by its signature, over these bytes', async () => {
     expect(grantPayload(grant()).toString()).toBe(
-      '{"arguments":{"content":{"glob":"*"},"path":{"glob":"docs/**"}},"at":1699999999000,"by":"ada","expiresAt":1700086400000,"id":"g1","kind":"grant","scope":{"session":"main"},"tool":"write","v":1}',
+      '{"arguments":{"content":{"glob":"*"},"path":{"glob":"docs/**"}},"at":1699999999000,"by":"ada","expiresAt":1700086400000,"id":"g1","kind":"grant","place":{"namespace":"ours","workspace":"/w"},"scope":{"session":"main"},"tool":"write","v":2}',
     );
     expect(verifyGrant(await signGrant(grant(), ada.signer), asked, required, NOW)).toEqual({
       ok: true,
@@ -269,6 +274,7 @@ describe('whose a grant is', () => {
     ['another id', { id: 'g2' }],
     ['another tool', { tool: 'shell' }],
     ['another pattern', { arguments: { path: { glob: '**' }, content: { glob: '*' } } }],
+    ['another place', { place: { ...PLACE, namespace: 'theirs' } }],
     ['another scope', { scope: { agent: 'default' } }],
     ['a later expiry', { expiresAt: NOW + 2 * DAY }],
     ['another maker', { by: 'bob' }],
@@ -277,6 +283,18 @@ describe('whose a grant is', () => {
     const forged = { ...(await signGrant(grant(), ada.signer)), ...change };
     expect(verifyGrant(forged, asked, required, NOW).ok).toBe(false);
     expect(verifyGrant(forged, asked, { ...required, signatures: 'optional' }, NOW).ok).toBe(false);
+  });
+
+  const elsewhere: [string, object][] = [
+    ['another namespace', { ...PLACE, namespace: 'theirs' }],
+    ['another workspace', { ...PLACE, workspace: '/w/sub' }],
+  ];
+  it.each(elsewhere)('it is none in %s, signed or not', async (_, place) => {
+    const signed = await signGrant(grant(), ada.signer);
+    const optional = { ...required, signatures: 'optional' as const };
+    expect(verifyGrant(signed, { ...asked, place }, required, NOW).ok).toBe(false);
+    expect(verifyGrant(grant(), { ...asked, place }, optional, NOW).ok).toBe(false);
+    expect(verifyGrant(grant(), asked, optional, NOW).ok).toBe(true);
   });
 
   it('unsigned, it counts where signatures are optional, unverified', () => {

@@ -1,6 +1,8 @@
 /** Grants on a real server: made by an act of their own, exact, ending, revocable. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { verifyCall } from '../../src/cli/judge/verify-call.ts';
 import { verifyCalls } from '../../src/cli/judge/verify-calls.ts';
+import { readHistory } from '../../src/client/history.ts';
 import type { Grants, SessionHandle } from '../../src/client/index.ts';
 import { updateSession } from '../../src/client/transport.ts';
 import { parseConfig } from '../../src/config/index.ts';
@@ -164,6 +166,12 @@ test('an approver of one agent makes grants for sessions of that agent, and of n
     const settings = parseConfig(only('default'), 'test.jsonc').config;
     const [checked] = await verifyCalls(service.worker.client, [call.id], settings);
     expect(checked).toMatchObject({ holds: true, checks: [{ what: 'grant', ok: true }] });
+    const events = await readHistory(service.worker.client, call.id);
+    const name = { session: 'grants', callId: 'agents' };
+    const facts = { name: 'probe_elevated', tier: 'elevated', effect: 'once', groups: [], needs: [] } as const;
+    expect(verifyCall(events, name, () => facts, settings, 'default', { namespace: 'theirs' })).toMatchObject([
+      { what: 'grant', ok: false },
+    ]);
   } finally {
     service.configure('{}');
   }

@@ -169,12 +169,18 @@ async function executions(id: string): Promise<{ status: string; code: string }[
   );
 }
 
+const here = (): Grant['place'] => ({
+  namespace: service.countersign.temporal.options.namespace,
+  workspace: service.workspace,
+});
+
 /** Unsigned. */
 const anyGrant = (scope: string): Grant => ({
   id: 'any',
   tool: 'probe_elevated',
   arguments: { log: { glob: '*' }, mark: { glob: '*' } },
   scope: { session: scope },
+  place: here(),
   expiresAt: Date.now() + 60_000,
   by: 'ada',
   at: Date.now(),
@@ -638,6 +644,7 @@ test('a grant lets run what it covers only where its maker signed it, and until 
     tool: 'probe_elevated',
     arguments: { log: { exact: service.log }, mark: { glob: 'granted-*' } },
     scope: { session: 'signatures' },
+    place: here(),
     expiresAt: Date.now() + 3_600_000,
     by: 'ada',
     at: Date.now(),
@@ -648,6 +655,13 @@ test('a grant lets run what it covers only where its maker signed it, and until 
     ['granted-mallory', await signGrant(grant, { ...mallory.signer, name: 'ada' })],
     ['granted-unknown', await signGrant(grant, mallory.signer)],
     ['granted-expired', await signGrant({ ...grant, at: 1, expiresAt: 2 }, ada.signer)],
+    ['granted-there', await signGrant({ ...grant, place: { ...here(), namespace: 'theirs' } }, ada.signer)],
+    ['granted-beside', await signGrant({ ...grant, place: { ...here(), workspace: '/elsewhere' } }, ada.signer)],
+    [
+      'granted-moved',
+      { ...(await signGrant({ ...grant, place: { ...here(), namespace: 'theirs' } }, ada.signer)), place: here() },
+    ],
+    ['granted-braces', { ...good, arguments: { ...good.arguments, mark: { glob: '{a,b}'.repeat(30) } } }],
     ['granted-stretched', { ...good, expiresAt: good.expiresAt + 1 }],
     ['elsewhere', good],
     ['widened', { ...good, arguments: { ...good.arguments, mark: { glob: '*' } } }],

@@ -124,11 +124,12 @@ async function withMain(
   });
 }
 
-function describe({ tool, arguments: patterns, scope, by, expiresAt, signature }: Grant): string {
+function describe({ tool, arguments: patterns, scope, place, by, expiresAt, signature }: Grant): string {
   const named = Object.entries(patterns).map(([name, pattern]) =>
     'exact' in pattern ? `${name}=${JSON.stringify(pattern.exact)}` : `${name}~${pattern.glob}`,
   );
-  const where = 'agent' in scope ? `agent ${scope.agent}` : `session ${scope.session}`;
+  const whose = 'agent' in scope ? `agent ${scope.agent}` : `session ${scope.session}`;
+  const where = `${whose} in ${place.workspace}`;
   const signed = signature === undefined ? 'unsigned' : 'signed';
   return safeLine(
     `${tool} ${named.join(' ')}  ${where}  by ${by} (${signed})  until ${new Date(expiresAt).toISOString()}`,

@@ -10,6 +10,7 @@ import type { Config } from '../../config/index.ts';
 import type { ToolFacts } from '../../policy/index.ts';
 import { type SealedDecision, isSealedAs, sealedDecisions, shortCode } from '../../protocol/approval.ts';
 import type { CallInput, ExecuteInput } from '../../protocol/call.ts';
+import type { GrantPlace } from '../../protocol/grant.ts';
 import type { CallName } from '../../protocol/ids.ts';
 import { CALL_MESSAGE } from '../../protocol/names.ts';
 import type { Ask, Execution, Judgement, Prepared } from '../../protocol/outcome.ts';
@@ -34,6 +35,8 @@ interface Reading {
   name: CallName;
   input: CallInput;
   agent: string;
+  /** Where grants must be made for; empty as far as it is not known. */
+  place: Partial<GrantPlace>;
   tool: ToolFacts;
   settings: VerifySettings;
   /** Requests whose digest holds, by digest. */
@@ -47,7 +50,8 @@ interface Reading {
 
 /**
  * `toolOf`: its facts as the configuration's groups and the approvers' `may` see them. `agent`: that of the call's session, for what a grant let
- * run unasked; empty where it is not known, which no approver fits who is limited to agents. Times are those of the events.
+ * run unasked; empty where it is not known, which no approver fits who is limited to agents. `place`: where its grants
+ * must be made for, as far as that is known. Times are those of the events.
  */
 export function verifyCall(
   events: readonly HistoryEvent[],
@@ -55,6 +59,7 @@ export function verifyCall(
   toolOf: (name: string) => ToolFacts,
   settings: VerifySettings,
   agent = '',
+  place: Partial<GrantPlace> = {},
 ): Check[] {
   const started = events[0]?.workflowExecutionStartedEventAttributes;
   const input = valueOf<CallInput>(started?.input) ?? { tool: '', arguments: {} };
@@ -62,6 +67,7 @@ export function verifyCall(
     name,
     input,
     agent,
+    place,
     tool: toolOf(input.tool),
     settings,
     asked: new Map(),
@@ -146,9 +152,9 @@ function checkGrant(
   grant: Parameters<typeof verifyGrant>[0],
   digest?: string,
 ): void {
-  const { tool, settings } = reading;
+  const { tool, settings, place } = reading;
   const { groups, approvals } = settings;
-  const asked = { tool, tier: judgement.tier, agent, ...(groups && { groups }) };
+  const asked = { tool, tier: judgement.tier, agent, place, ...(groups && { groups }) };
   const checked = verifyGrant(grant, asked, approvals, timeOf(event));
   const how = checked.ok ? (checked.verified ? 'signed, and the signature holds' : 'unsigned') : checked.reason;
   if (checked.ok && digest !== undefined) reading.approved.add(digest);

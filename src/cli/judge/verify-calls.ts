@@ -5,8 +5,8 @@ import { readHistory } from '../../client/history.ts';
 import { isGone, unreachable } from '../../client/transport.ts';
 import type { ToolFacts } from '../../policy/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
-import { type CallName, parseCallWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../../protocol/ids.ts';
-import { sessionRecord } from '../../protocol/session.ts';
+import { parseCallWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../../protocol/ids.ts';
+import { type SessionFacts, sessionRecord } from '../../protocol/session.ts';
 import { builtInTools } from '../../tools/index.ts';
 import { findSession } from '../sessions/find-session.ts';
 import { type AnyCountersign, callNamed, isCallReference } from '../service/with-service.ts';
@@ -56,14 +56,17 @@ async function verifyOne(client: Client, call: string, settings: VerifySettings)
     const text = 'it is listed, and has no history of a call';
     return { call, holds: false, checks: [{ at: new Date().toISOString(), what: 'request', ok: false, text }] };
   }
-  const checks = verifyCall(events, name, toolNamed, settings, await agentOf(client, name));
+  const session = await factsOf(client, name.session);
+  const main = session && session.main !== session.id ? await factsOf(client, session.main) : session;
+  const place = { namespace: client.options.namespace, ...(main && { workspace: main.workspace }) };
+  const checks = verifyCall(events, name, toolNamed, settings, session?.agent, place);
   return { call, holds: checks.every(({ ok }) => ok), checks };
 }
 
-/** The agent of the call's session; undefined where Temporal no longer keeps that. */
-async function agentOf(client: Client, { session }: CallName): Promise<string | undefined> {
+/** A session's facts; undefined where Temporal no longer keeps them. */
+async function factsOf(client: Client, id: string): Promise<SessionFacts | undefined> {
   try {
-    return sessionRecord(await client.workflow.getHandle(sessionWorkflowId(session)).describe())?.facts.agent;
+    return sessionRecord(await client.workflow.getHandle(sessionWorkflowId(id)).describe())?.facts;
   } catch (error) {
     if (isGone(error)) return undefined;
     throw unreachable(error) ?? error;
