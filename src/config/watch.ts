@@ -73,7 +73,7 @@ export function watchConfig(
 export function watchForFile(path: string, onAppeared: () => void): () => void {
   // A folder only holds the name, while commands run in the workspace.
   const stands = (): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  let stood = stands();
+  let stood = false;
   const looking = setInterval(() => {
     const before = stood;
     stood = stands();

@@ -1,4 +1,5 @@
 /** The risk of one call, by what it would touch: it can raise the call's tier or refuse the call, never lower anything. */
+import { CONFIG_FILE } from '../protocol/names.ts';
 import { hostMatches } from './hosts.ts';
 import { allowRulesOn, ruleMatches } from './layers.ts';
 import { isOwn, protectedBy, secrets } from './protected.ts';
@@ -25,7 +26,9 @@ function pathFindings(
   { protectedPaths }: Surroundings,
 ): Finding[] {
   const { access, canonical, relative, inside, absolute, path } = subject;
-  if (isOwn(canonical, access, access === 'read' ? secrets(protectedPaths) : protectedPaths)) {
+  // A service may be started in the workspace next.
+  const ofNextService = access !== 'read' && relative === CONFIG_FILE;
+  if (ofNextService || isOwn(canonical, access, access === 'read' ? secrets(protectedPaths) : protectedPaths)) {
     const reason = `${path} belongs to Countersign itself; no tool may touch it`;
     return [{ layer: 'risk', rule: 'risk.own_files', effect: 'deny', reason, code: 'protected_path' }];
   }

@@ -58,8 +58,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   // A broken configuration stops the start before anything else runs.
   const settings = await openSettings(options, log);
   const state = stateDir();
-  // What is not there cannot be shut off from commands: a planted list of trusted folders would be believed.
-  for (const folder of [state, configDir()]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  makeConfigDir();
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => undefined);
   const server = await openServer(options, state, report, (exit) => ended.reject(serverGone(exit)));
@@ -147,6 +147,16 @@ async function openSettings({ configFile, tools }: ServiceOptions, log: Logger):
       recorder?.[Symbol.dispose]();
     },
   };
+}
+
+/** What is not there cannot be shut off from commands, and a planted list of trusted folders would be believed. Where this user may not make it, no command can. */
+function makeConfigDir(): void {
+  try {
+    mkdirSync(configDir(), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
+  }
 }
 
 interface Server extends ConnectionSettings {
