@@ -57,7 +57,7 @@ export function hasEnded({ until }: Approver, now: number): boolean {
 
 /**
  * Names that people would take for one another, folded to one: width and style variants, case, invisible characters and spaces, and
- * Greek and Cyrillic letters that are drawn like Latin ones (cf. the skeletons of Unicode TS 39).
+ * Greek, Cyrillic and African letters that are drawn like Latin ones (cf. the skeletons of Unicode TS 39).
  */
 export const foldedName = (name: string): string =>
   Array.from(name.normalize('NFKC').toLowerCase(), (letter) => LATIN.get(letter) ?? letter)
@@ -65,14 +65,23 @@ export const foldedName = (name: string): string =>
     .replace(/[\p{Cf}\p{Cc}\p{Mn}\s]+/gu, '');
 
 /** Small letters, each above the Latin one that it is drawn like. */
-const DRAWN = 'аαвβсϲԁеєһніιıјϳкκӏмνоοօрρԛѕтτυսԝхχуγ';
-const ALIKE = 'aabbccdeehhiiijjkklmvoooppqsttuuwxxyy';
+const DRAWN = 'аαвβсϲԁеєһніιıјϳкκӏмνоοօрρԛѕтτυսԝхχуγɩʋ';
+const ALIKE = 'aabbccdeehhiiijjkklmvoooppqsttuuwxxyyiv';
 const LATIN: ReadonlyMap<string, string> = new Map(
   Array.from(DRAWN, (letter, at): [string, string] => [letter, ALIKE[at] ?? letter]),
 );
 
+/**
+ * Letters that no name needs and that are drawn like Latin ones: phonetic (`ɡ`, `ɑ`), small capitals (`ᴀ`), Latin for transcription,
+ * and scripts whose letters look like Latin capitals (Lisu, Canadian syllabics, Cherokee, Coptic, Deseret, Osage, Vai and those of inscriptions). Letters of living Latin
+ * alphabets (`ə`, `ɛ`, `ŋ`) stay.
+ */
+const BORROWED =
+  /[\u0250-\u0252\u0255\u0258\u025A\u025C-\u0262\u0264-\u0268\u026A-\u0271\u0273\u0274\u0276-\u0287\u028C-\u0291\u0293-\u02AF\u1D00-\u1DBF\u2C60-\u2C7F\uA720-\uA7FF\uAB30-\uAB6F\u{10780}-\u{107BF}\u{1DF00}-\u{1DFFF}]|[\p{Script=Lisu}\p{Script=Canadian_Aboriginal}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Deseret}\p{Script=Osage}\p{Script=Vai}\p{Script=Runic}\p{Script=Ogham}\p{Script=Old_Italic}\p{Script=Lycian}\p{Script=Carian}\p{Script=Lydian}\p{Script=Elbasan}\p{Script=Warang_Citi}\p{Script=Bamum}]/u;
+
 /** Why a name could pass for another to the eye, in words; undefined for a plain one. */
 export function nameProblem(name: string): string | undefined {
+  if (BORROWED.test(name)) return 'letters of a script or notation that is drawn like plain ones';
   const marks = sightMarks(name).filter((mark) => mark !== 'right_to_left');
   return marks.length === 0 ? undefined : marks.map((mark) => SIGHT_MARKS[mark]).join('; ');
 }

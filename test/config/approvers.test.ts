@@ -38,6 +38,7 @@ const refused: [string, object, RegExp][] = [
     { approvers: [{ name: 'coco' }, { name: 'сосо' }] },
     /approvers\/1\/name: "сосо" reads like the name of another approver/,
   ],
+  ['two that differ by an African letter', { approvers: [{ name: 'ivo' }, { name: 'ɩʋo' }] }, /reads like the name/],
   ['letters of two scripts in one name', { approvers: [{ name: 'аda' }] }, /is not what it seems: letters of several/],
   ['letters that stand for plain ones', { approvers: [{ name: '𝐚da' }] }, /is not what it seems: letters that stand/],
   [
@@ -59,9 +60,28 @@ const refused: [string, object, RegExp][] = [
   ],
   ['nobody to agree', { required: 0 }, /approvals\/required/],
 ];
+it.each(['ɡina', 'ɑda', 'ᴀᴅᴀ', 'ʟee', 'ꓐꓳꓐ', 'ᗪan', 'ꭺda', 'ꞗob'])('%s, which is drawn like another name', (name) =>
+  expect(parse({ approvers: [{ name }] })).toThrow(/is not what it seems: letters of a script or notation/),
+);
 it.each(refused)('%s', (_, approvals, message) => expect(parse(approvals)).toThrow(message));
 
-it.each(['Ада', 'José', '田中', 'دانا', 'Ian', 'анна-мария'])('%s is a name like any other', (name) => {
+it.each([
+  'Ада',
+  'José',
+  '田中',
+  'دانا',
+  'Ian',
+  'анна-мария',
+  'Əli',
+  'Kɛmi',
+  'Ŋoŋo',
+  'Łukasz',
+  'İpek',
+  'Đức',
+  'Αλέξης',
+  '김민준',
+  'አበበ',
+])('%s is a name like any other', (name) => {
   expect(parse({ approvers: [{ name }, { name: 'coco' }] })()).toMatchObject({ approvers: [{ name }, {}] });
 });
 
