@@ -12,7 +12,7 @@ import {
 } from '../protocol/approval.ts';
 import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
 import { CountersignError } from '../protocol/errors.ts';
-import { isApprovalRequest } from '../protocol/forms.ts';
+import { readWaiting } from '../protocol/forms.ts';
 import { type CallName, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
@@ -76,13 +76,9 @@ function checked(open: OpenRequest): OpenRequest {
  * What the call last asked for by its memo; undefined where that is none of this call's. Anybody in the namespace can start a call's
  * workflow with a memo of their own, which might name another call that waits: a decision on the one would be sent to the other.
  */
-function askedBy(
-  { session, callId }: CallName,
-  memo: Record<string, unknown> | undefined,
-): ApprovalRequest | undefined {
-  const waiting = memo?.[CALL_MEMO] as Partial<Extract<Waiting, { for: 'approval' }>> | undefined;
-  const request: unknown = waiting?.for === 'approval' ? waiting.request : undefined;
-  return isApprovalRequest(request) && request.session === session && request.callId === callId ? request : undefined;
+function askedBy(name: CallName, memo: Record<string, unknown> | undefined): ApprovalRequest | undefined {
+  const waiting = readWaiting(memo?.[CALL_MEMO], name);
+  return waiting?.for === 'approval' ? waiting.request : undefined;
 }
 
 /** As many as a server gives at once. */
@@ -113,15 +109,12 @@ export class Approvals {
     await reach(async () => {
       for await (const { workflowId, memo, searchAttributes } of list) {
         const name = parseCallWorkflowId(workflowId);
-        const waiting = memo?.[CALL_MEMO] as Waiting | undefined;
-        if (!name || !waiting || (waiting.for !== 'approval' && !all)) continue;
         // Anybody in the namespace can start a call's workflow with a memo of their own; one of another form ends no listing.
-        if (waiting.for === 'approval' && !isApprovalRequest(waiting.request)) continue;
+        const waiting = name && readWaiting(memo?.[CALL_MEMO], name);
+        if (!waiting || (waiting.for !== 'approval' && !all)) continue;
         const agent = searchAttributes[SEARCH_ATTRIBUTE.agent]?.[0];
         const asked =
-          waiting.for === 'approval'
-            ? { code: shortCode(waiting.request.digest), summary: String(waiting.summary ?? '') }
-            : {};
+          waiting.for === 'approval' ? { code: shortCode(waiting.request.digest), summary: waiting.summary } : {};
         found.push({ ...name, id: workflowId, ...(typeof agent === 'string' && { agent }), waiting, ...asked });
         if (found.length >= limit) return;
       }

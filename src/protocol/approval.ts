@@ -52,8 +52,18 @@ export interface SealedDecision extends Decision {
   /** The grant that stood in for a person. */
   grant?: Grant;
   /** Set where no person decided: why the session answered by itself. */
-  code?: 'no_approver' | 'too_many_pending' | 'session_closed';
+  code?: RefusalCode;
 }
+
+/** Why a session answered a request by itself. */
+export type RefusalCode = 'no_approver' | 'too_many_pending' | 'session_closed';
+
+/** What a model is told by such a code: these words alone, for anybody in the namespace can send a code with words of their own. */
+export const REFUSALS: Readonly<Record<RefusalCode, string>> = {
+  no_approver: 'This call needs a person, and no open session above it has a channel to one.',
+  too_many_pending: 'The main session holds as many requests as it may. Decide some, then call again.',
+  session_closed: 'The session was closed before this call ran.',
+};
 
 /** Decisions that together settle a request, as one: all approve the same, or the last one denies. */
 export function sealDecisions(decisions: readonly Decision[], verified: boolean): SealedDecision {
@@ -213,6 +223,8 @@ export function shortCode(digest: string): string {
 const SIGNATURE = /^[A-Za-z0-9_-]{86}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
+export const isDigest = (value: unknown): value is string => typeof value === 'string' && DIGEST.test(value);
+
 /** True for a decision in the form that sessions take; the contents are checked by activities. */
 export function isDecision(value: unknown): value is Decision {
   if (typeof value !== 'object' || value === null) return false;
@@ -231,8 +243,7 @@ export function isDecision(value: unknown): value is Decision {
   return (
     isSessionId(session) &&
     isCallId(callId) &&
-    typeof digest === 'string' &&
-    DIGEST.test(digest) &&
+    isDigest(digest) &&
     (decision === 'approve' || decision === 'deny') &&
     typeof approver === 'string' &&
     approver.length > 0 &&

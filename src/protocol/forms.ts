@@ -1,73 +1,175 @@
 /**
- * Whether a message has the form that its receiver takes. Anyone in the namespace can send anything to a workflow, and a workflow
- * that trips over a message would trip over it for ever; so what has another form is not heard.
+ * Messages as their receivers take them. Anyone in the namespace can send anything to a workflow, and a workflow that trips over a
+ * message, or can't carry it along, would fail on it for ever. So what has another form is not heard, and what is heard is built anew
+ * of the fields that are known here, each of them bounded: every reader gives such a copy, or undefined.
  */
-import type { ApprovalRequest, Escalation, SealedDecision, Withdrawal } from './approval.ts';
-import { isDecision } from './approval.ts';
-import type { Amendment, CallInput } from './call.ts';
-import { isGrant } from './grant.ts';
-import { isCallId, isSessionId } from './ids.ts';
+import type { ApprovalRequest, Decision, Escalation, LadderStep, SealedDecision, Withdrawal } from './approval.ts';
+import { isDecision, isDigest } from './approval.ts';
+import type { Amendment, CallInput, Waiting } from './call.ts';
+import { ERRORS, type ErrorCode } from './errors.ts';
+import { type Grant, type Revocation, isGrant, isRevocation } from './grant.ts';
+import { type CallName, isCallId, isSessionId } from './ids.ts';
 import { isJsonObject } from './json.ts';
-import type { ChildEnded, ChildRequest, SessionNotice } from './session.ts';
+import { LIMITS } from './limits.ts';
+import type { CallError } from './outcome.ts';
+import { type ChildEnded, type ChildRequest, NOTICE_KINDS, type SessionNotice } from './session.ts';
 import { TIERS } from './tool.ts';
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+type Fields = Record<string, unknown>;
+
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
 const isText = (value: unknown, most: number): value is string => typeof value === 'string' && value.length <= most;
-const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isOneOf = <T>(all: readonly T[], value: unknown): value is T => (all as readonly unknown[]).includes(value);
 
-export const isCallInput = (value: unknown): value is CallInput =>
-  isRecord(value) && isText(value['tool'], 200) && isJsonObject(value['arguments']);
+/** As far from the epoch as a `Date` goes. */
+const LAST_TIME = 8.64e15;
+const isTime = (value: unknown): value is number => Number.isInteger(value) && Math.abs(value as number) <= LAST_TIME;
 
-export const isAmendment = (value: unknown): value is Amendment =>
-  isRecord(value) && isJsonObject(value['arguments']) && typeof value['attempt'] === 'number';
+/** As Temporal makes them: a signal to a run of another name fails the task that sends it. */
+const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const isRunId = (value: unknown): value is string => typeof value === 'string' && RUN_ID.test(value);
 
-export const isSealedDecision = (value: unknown): value is SealedDecision =>
-  isDecision(value) && isSealed(value as unknown as Record<string, unknown>);
+/** Sessions above one another: those that a configuration allows, and some to spare. */
+const ROUTE = 16;
+const isRoute = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length <= ROUTE && value.every(isSessionId);
 
-const CODES: readonly unknown[] = ['no_approver', 'too_many_pending', 'session_closed'];
+export const isCallInput = (value: unknown): value is CallInput => {
+  const { tool, arguments: args } = fieldsOf(value);
+  return isText(tool, 200) && isJsonObject(args);
+};
 
-const isSealed = ({ decisions, grant, code, verified }: Record<string, unknown>): boolean =>
-  Array.isArray(decisions) &&
-  decisions.length <= 10 &&
-  decisions.every(isDecision) &&
-  typeof verified === 'boolean' &&
-  (grant === undefined || isGrant(grant)) &&
-  (code === undefined || CODES.includes(code));
+export const isAmendment = (value: unknown): value is Amendment => {
+  const { arguments: args, attempt } = fieldsOf(value);
+  return isJsonObject(args) && typeof attempt === 'number';
+};
 
-export const isWithdrawal = (value: unknown): value is Withdrawal =>
-  isRecord(value) && isSessionId(value['session']) && isCallId(value['callId']) && isText(value['runId'], 64);
+export function readDecision(value: unknown): Decision | undefined {
+  if (!isDecision(value)) return undefined;
+  const { session, callId, digest, decision, approver, reason, arguments: edited, at, override, signature } = value;
+  return {
+    session,
+    callId,
+    digest,
+    decision,
+    approver,
+    ...(reason !== undefined && { reason }),
+    ...(edited && { arguments: edited }),
+    ...(at !== undefined && { at }),
+    ...(override && { override }),
+    ...(signature !== undefined && { signature }),
+  };
+}
 
-export const isApprovalRequest = (value: unknown): value is ApprovalRequest =>
-  isWithdrawal(value) &&
-  isRecord(value) &&
-  isText(value['tool'], 200) &&
-  isText(value['digest'], 100) &&
-  (TIERS as readonly unknown[]).includes(value['tier']) &&
-  isTime(value['expiresAt']) &&
-  isTime(value['requestedAt']) &&
-  Array.isArray(value['route']) &&
-  value['route'].length <= 16 &&
-  value['route'].every(isSessionId);
+const CODES = ['no_approver', 'too_many_pending', 'session_closed'] as const;
 
-export const isEscalation = (value: unknown): value is Escalation =>
-  isWithdrawal(value) && isRecord(value) && isRecord(value['step']) && isStep(value['step']);
+export function readSealedDecision(value: unknown): SealedDecision | undefined {
+  const decision = readDecision(value);
+  const { decisions: given, grant, code, verified } = fieldsOf(value);
+  if (!decision || !Array.isArray(given) || given.length > 10 || typeof verified !== 'boolean') return undefined;
+  if (grant !== undefined && !isGrant(grant)) return undefined;
+  if (code !== undefined && !isOneOf(CODES, code)) return undefined;
+  if (decision.arguments && JSON.stringify(decision.arguments).length > LIMITS.argumentBytes) return undefined;
+  const decisions = given.map(readDecision);
+  // Arguments stand once, in the decision itself.
+  if (!decisions.every((one) => one !== undefined && !one.arguments)) return undefined;
+  return {
+    ...decision,
+    verified,
+    decisions: decisions.filter((one) => one !== undefined),
+    ...(grant && { grant }),
+    ...(code && { code }),
+  };
+}
 
-const isStep = ({ afterMs, kind, role }: Record<string, unknown>): boolean =>
-  isTime(afterMs) && (kind === 'remind' || kind === 'reassign') && (role === undefined || isText(role, 64));
+/** A grant with a field that is not known is none at all. */
+export const readGrant = (value: unknown): Grant | undefined => (isGrant(value) ? value : undefined);
 
-export const isChildEnded = (value: unknown): value is ChildEnded =>
-  isRecord(value) && isSessionId(value['id']) && typeof value['failed'] === 'boolean' && isText(value['reason'], 2_000);
+export const readRevocation = (value: unknown): Revocation | undefined =>
+  isRevocation(value) ? { id: value.id, by: value.by } : undefined;
 
-export const isNotice = (value: unknown): value is SessionNotice =>
-  isRecord(value) &&
-  isTime(value['at']) &&
-  isSessionId(value['session']) &&
-  isText(value['kind'], 40) &&
-  isText(value['text'], 2_000);
+export function readWithdrawal(value: unknown): Withdrawal | undefined {
+  const { session, callId, runId } = fieldsOf(value);
+  return isSessionId(session) && isCallId(callId) && isRunId(runId) ? { session, callId, runId } : undefined;
+}
 
-export const isChildRequest = (value: unknown): value is ChildRequest =>
-  isRecord(value) &&
-  typeof value['id'] === 'string' &&
-  (value['kind'] === 'branch' || value['kind'] === 'worker') &&
-  (value['agent'] === undefined || isText(value['agent'], 200)) &&
-  (value['workspace'] === undefined || isText(value['workspace'], 4_096));
+export function readApprovalRequest(value: unknown): ApprovalRequest | undefined {
+  const run = readWithdrawal(value);
+  const { tool, digest, tier, requestedAt, expiresAt, route } = fieldsOf(value);
+  return run &&
+    isText(tool, 200) &&
+    isDigest(digest) &&
+    isOneOf(TIERS, tier) &&
+    isTime(requestedAt) &&
+    isTime(expiresAt) &&
+    isRoute(route)
+    ? { ...run, tool, digest, tier, requestedAt, expiresAt, route: [...route] }
+    : undefined;
+}
+
+export function readEscalation(value: unknown): Escalation | undefined {
+  const run = readWithdrawal(value);
+  const step = readStep(fieldsOf(value)['step']);
+  return run && step && { ...run, step };
+}
+
+function readStep(value: unknown): LadderStep | undefined {
+  const { afterMs, kind, role } = fieldsOf(value);
+  if (!isTime(afterMs) || (kind !== 'remind' && kind !== 'reassign')) return undefined;
+  if (role === undefined) return { afterMs, kind };
+  return isText(role, 64) ? { afterMs, kind, role } : undefined;
+}
+
+export function readChildEnded(value: unknown): ChildEnded | undefined {
+  const { id, failed, reason } = fieldsOf(value);
+  return isSessionId(id) && typeof failed === 'boolean' && isText(reason, 2_000) ? { id, failed, reason } : undefined;
+}
+
+export function readNotice(value: unknown): SessionNotice | undefined {
+  const { at, kind, session, callId, text } = fieldsOf(value);
+  if (!isTime(at) || !isOneOf(NOTICE_KINDS, kind) || !isSessionId(session) || !isText(text, 2_000)) return undefined;
+  if (callId === undefined) return { at, kind, session, text };
+  return isCallId(callId) ? { at, kind, session, callId, text } : undefined;
+}
+
+/** Whether its id is one is said where it is opened. */
+export function readChildRequest(value: unknown): ChildRequest | undefined {
+  const { id, kind, agent, workspace } = fieldsOf(value);
+  if (typeof id !== 'string' || (kind !== 'branch' && kind !== 'worker')) return undefined;
+  if (agent !== undefined && !isText(agent, 200)) return undefined;
+  if (workspace !== undefined && !isText(workspace, 4_096)) return undefined;
+  return { id, kind, ...(agent !== undefined && { agent }), ...(workspace !== undefined && { workspace }) };
+}
+
+/** What a call waits for by its memo, which anybody who starts a call's workflow can write: only a request of that very call is one. */
+export function readWaiting(value: unknown, { session, callId }: CallName): Waiting | undefined {
+  const fields = fieldsOf(value);
+  const { since, tool } = fields;
+  if (!isTime(since) || !isText(tool, 200)) return undefined;
+  if (fields['for'] === 'correction') {
+    const { until, attempt } = fields;
+    const error = readCallError(fields['error']);
+    return isTime(until) && isTime(attempt) && error
+      ? { for: 'correction', since, until, tool, attempt, error }
+      : undefined;
+  }
+  const { route, summary } = fields;
+  const request = readApprovalRequest(fields['request']);
+  if (fields['for'] !== 'approval' || !request || request.session !== session || request.callId !== callId)
+    return undefined;
+  return isRoute(route) && isText(summary, 2_000)
+    ? { for: 'approval', since, tool, request, route: [...route], summary }
+    : undefined;
+}
+
+function readCallError(value: unknown): CallError | undefined {
+  const { code, message, field, schema } = fieldsOf(value);
+  if (typeof code !== 'string' || !Object.hasOwn(ERRORS, code) || typeof message !== 'string') return undefined;
+  return {
+    kind: ERRORS[code as ErrorCode],
+    code: code as ErrorCode,
+    message,
+    ...(typeof field === 'string' && { field }),
+    ...(isJsonObject(schema) && { schema }),
+  };
+}

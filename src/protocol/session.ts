@@ -75,10 +75,19 @@ export interface SessionView extends SessionFacts {
   notices: SessionNotice[];
 }
 
+export const NOTICE_KINDS = [
+  'call_invalid',
+  'child_ended',
+  'child_failed',
+  'notify_failed',
+  'bad_signature',
+  'flooded',
+] as const;
+
 /** Something a session is told for its people: a call given up as invalid, a child gone wrong. */
 export interface SessionNotice {
   at: number;
-  kind: 'call_invalid' | 'child_ended' | 'child_failed' | 'notify_failed' | 'bad_signature';
+  kind: (typeof NOTICE_KINDS)[number];
   session: string;
   callId?: string;
   text: string;

@@ -1,5 +1,12 @@
 /** What a session does with requests and decisions: pure functions over its carried state. */
-import type { ApprovalRequest, Decision, DecisionAnswer, SealedDecision, Withdrawal } from '../protocol/approval.ts';
+import {
+  type ApprovalRequest,
+  type Decision,
+  type DecisionAnswer,
+  REFUSALS,
+  type SealedDecision,
+  type Withdrawal,
+} from '../protocol/approval.ts';
 import { LIMITS } from '../protocol/limits.ts';
 
 /** A decision taken, remembered to answer its repeats. */
@@ -27,18 +34,30 @@ export const noApprovals = (): Approvals => ({ pending: {}, decided: {} });
 
 export const approvalKey = ({ session, callId }: { session: string; callId: string }): string => `${session}/${callId}`;
 
+/** Bytes of requests, about: all of it is carried along when the session continues as new, by at most two million with all else. */
+const REQUEST_BYTES = 1_200_000;
+
 /** Takes a request in; false where the session holds as many as it may. Requests past their expiry make room. */
 export function addRequest(approvals: Approvals, request: ApprovalRequest, now: number, limit: number): boolean {
   const key = approvalKey(request);
-  if (!(key in approvals.pending) && Object.keys(approvals.pending).length >= limit) {
+  const fits = (): boolean => {
+    const others = Object.entries(approvals.pending).filter(([name]) => name !== key);
+    const bytes = others.reduce((sum, [, waiting]) => sum + roughBytes(waiting.request), roughBytes(request));
+    return others.length < limit && bytes <= REQUEST_BYTES;
+  };
+  if (!fits()) {
     dropWhere(approvals.pending, ({ request: { expiresAt } }) => expiresAt < now);
-    if (Object.keys(approvals.pending).length >= limit) return false;
+    if (!fits()) return false;
   }
   // A request that is asked again, because something that was no decision came to it, keeps what counts already.
   const collected = approvals.pending[key]?.request.digest === request.digest ? approvals.pending[key].collected : [];
   approvals.pending[key] = { request, collected };
   return true;
 }
+
+/** With the key that it stands under; a tool's name may be of any script. */
+const roughBytes = ({ session, callId, tool, route }: ApprovalRequest): number =>
+  400 + 2 * (session.length + callId.length) + 3 * tool.length + route.reduce((sum, id) => sum + id.length + 3, 0);
 
 /** Removes the request of that very run. */
 export function withdraw(approvals: Approvals, withdrawal: Withdrawal): void {
@@ -98,10 +117,6 @@ export function settle(approvals: Approvals, decision: SealedDecision): void {
 
 /** The session's own answer where no person can be asked. */
 export function refuse(request: ApprovalRequest, code: 'no_approver' | 'too_many_pending'): SealedDecision {
-  const reason =
-    code === 'no_approver'
-      ? 'This call needs a person, and no open session above it has a channel to one.'
-      : 'The main session holds as many requests as it may. Decide some, then call again.';
   const { session, callId, digest } = request;
   return {
     session,
@@ -112,7 +127,7 @@ export function refuse(request: ApprovalRequest, code: 'no_approver' | 'too_many
     verified: false,
     decisions: [],
     code,
-    reason,
+    reason: REFUSALS[code],
   };
 }
 

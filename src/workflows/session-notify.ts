@@ -17,6 +17,9 @@ const tell = (request: ApprovalRequest): Activities['notifyApprover'] =>
 export function notify(self: Session, request: ApprovalRequest, step?: LadderStep): void {
   if (isLong(self)) {
     const { session, callId, runId } = request;
+    // The last word on a request is the one that is told.
+    const before = self.untold.findIndex((one) => approvalKey(one) === approvalKey(request));
+    if (before !== -1) self.untold.splice(before, 1);
     self.untold.push({ session, callId, runId, ...(step && { step }) });
   } else void send(self, request, step);
 }

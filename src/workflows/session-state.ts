@@ -24,6 +24,7 @@ import type {
 import type { Covered } from '../activities/grants.ts';
 import type { Grant, GrantAnswer, Revocation } from '../protocol/grant.ts';
 import { type Approvals, noApprovals } from './approvals.ts';
+import { groupOf, mostOf } from './session-inbox.ts';
 
 /** What can be put in a session's inbox. `ticket` numbers the update that waits for the answer. */
 export type Message =
@@ -65,7 +66,7 @@ export interface SessionInput {
 export const inherited = ({ continueAfterEvents }: SessionInput): SessionInput =>
   continueAfterEvents === undefined ? {} : { continueAfterEvents };
 
-type Answer = DecisionAnswer | ChildAnswer | GrantAnswer;
+export type Answer = DecisionAnswer | ChildAnswer | GrantAnswer;
 
 export class Session {
   readonly facts: SessionFacts;
@@ -76,7 +77,7 @@ export class Session {
   readonly notices: SessionNotice[];
   grants: Grant[];
   readonly continuedAsNew: number;
-  inbox: Message[];
+  readonly inbox: Message[];
   /** As the worker's configuration had them when the session was admitted. */
   limits: SessionLimits;
   state: State = 'open';
@@ -89,6 +90,9 @@ export class Session {
   readonly input: SessionInput;
   #tickets = new Map<number, { resolve: (answer: Answer) => void; whenOver: Answer }>();
   #over = false;
+  #flooded = false;
+  /** How many of the messages that came by signal are in the inbox, by kind and by what they are about. */
+  readonly #waiting = new Map<string, number>();
   #lastTicket = 0;
 
   constructor(facts: SessionFacts, input: SessionInput) {
@@ -105,8 +109,26 @@ export class Session {
     this.grants = carried?.grants ?? [];
   }
 
+  /** What is sent by signal is left out where too much of it waits, and people are told of it once. */
   put(message: Message): void {
-    this.inbox.push(message);
+    const like = `${message.kind} ${groupOf(message)}`;
+    const waiting = this.#waiting.get(like) ?? 0;
+    if (waiting < mostOf(message)) {
+      this.#waiting.set(like, waiting + 1);
+      this.inbox.push(message);
+      return;
+    }
+    if (this.#flooded) return;
+    this.#flooded = true;
+    const { id: session } = this.facts;
+    const text = `Messages came faster than the session takes them in (${groupOf(message)}); some were left out.`;
+    this.note({ at: Date.now(), kind: 'flooded', session, text });
+  }
+
+  /** All that waits; the inbox is empty then. */
+  take(): Message[] {
+    this.#waiting.clear();
+    return this.inbox.splice(0);
   }
 
   /** Puts a message whose sender waits for the loop's answer; `whenOver` answers where no loop will. */
@@ -115,7 +137,7 @@ export class Session {
     const ticket = (this.#lastTicket += 1);
     return new Promise<A>((resolve) => {
       this.#tickets.set(ticket, { resolve: resolve as (answer: Answer) => void, whenOver });
-      this.put(message(ticket));
+      this.inbox.push(message(ticket));
     });
   }
 
@@ -141,7 +163,7 @@ export class Session {
   }
 
   note(notice: SessionNotice): void {
-    this.notices.push(notice);
+    this.notices.push({ ...notice, text: notice.text.slice(0, 1_000) });
     this.notices.splice(0, Math.max(0, this.notices.length - LIMITS.notices));
   }
 

@@ -4,10 +4,12 @@
  *
  *   admitted by the worker ─▶ [ take the inbox ─▶ act on each call's messages in order ] … ─▶ close what is below ─▶ end
  */
+import type { UpdateDefinition } from '@temporalio/common';
 import {
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
+  type SignalDefinition,
   allHandlersFinished,
   condition,
   proxyLocalActivities,
@@ -17,16 +19,19 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { ApprovalRequest, Decision, DecisionAnswer } from '../protocol/approval.ts';
-import { isDecision, sealDecisions } from '../protocol/approval.ts';
+import { sealDecisions } from '../protocol/approval.ts';
 import {
-  isApprovalRequest,
-  isChildEnded,
-  isChildRequest,
-  isEscalation,
-  isNotice,
-  isWithdrawal,
+  readApprovalRequest,
+  readChildEnded,
+  readChildRequest,
+  readDecision,
+  readEscalation,
+  readGrant,
+  readNotice,
+  readRevocation,
+  readWithdrawal,
 } from '../protocol/forms.ts';
-import { type GrantAnswer, isGrant, isRevocation } from '../protocol/grant.ts';
+import type { Grant, GrantAnswer, Revocation } from '../protocol/grant.ts';
 import { parseSessionWorkflowId } from '../protocol/ids.ts';
 import { isSameJson } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MOVES } from '../protocol/names.ts';
@@ -39,7 +44,7 @@ import {
   type SessionClosed,
   type SessionFacts,
 } from '../protocol/session.ts';
-import { addRequest, approvalKey, matchDecision, refuse, settle, withdraw, withdrawRoute } from './approvals.ts';
+import { addRequest, matchDecision, refuse, settle, withdraw, withdrawRoute } from './approvals.ts';
 import { childFacts, startChildSession } from './children.ts';
 import { signalIfThere } from './external.ts';
 import {
@@ -64,9 +69,10 @@ import { closing } from './session-closing.ts';
 import { continueAsNew, isTooLong, mayContinue } from './session-continue.ts';
 import { addGrant, letRun, takeBack } from './session-grants.ts';
 import { holds, tellCall, toParent } from './session-links.ts';
+import { byCall } from './session-inbox.ts';
 import { notify, notifyAgain, notifyOfUntold } from './session-notify.ts';
 import { showPending } from './session-page.ts';
-import { type Message, Session, type SessionInput, inherited } from './session-state.ts';
+import { type Answer, type Message, Session, type SessionInput, inherited } from './session-state.ts';
 
 const { admitSession, checkDecision } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10s',
@@ -115,61 +121,37 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
     await condition(() => admission() !== undefined);
     return admission() as OpenedAnswer;
   });
-  setHandler(requestApprovalSignal, (request) => {
-    if (isApprovalRequest(request)) self.put({ kind: 'request', request });
+  onSignal(requestApprovalSignal, readApprovalRequest, (request) => self.put({ kind: 'request', request }));
+  onSignal(withdrawApprovalSignal, readWithdrawal, (withdrawal) => self.put({ kind: 'withdraw', withdrawal }));
+  onSignal(escalateSignal, readEscalation, (escalation) => self.put({ kind: 'escalate', escalation }));
+  onSignal(decideSignal, readDecision, (decision) => self.put({ kind: 'decide', decision }));
+  onSignal(childEndedSignal, readChildEnded, (ended) => self.put({ kind: 'childEnded', ended }));
+  onSignal(notifySignal, readNotice, (notice) => self.put({ kind: 'notice', notice }));
+  onUpdate<Decision, DecisionAnswer>(self, decideUpdate, {
+    read: readDecision,
+    form: 'A decision has session, callId, digest, decision (approve or deny) and approver.',
+    message: (decision, ticket) => ({ kind: 'decide', decision, ticket }),
+    over: OVER.decision,
   });
-  setHandler(withdrawApprovalSignal, (withdrawal) => {
-    if (isWithdrawal(withdrawal)) self.put({ kind: 'withdraw', withdrawal });
+  onUpdate<Grant, GrantAnswer>(self, addGrantUpdate, {
+    read: readGrant,
+    form: 'A grant has id, tool, arguments, scope, expiresAt (30 days at most), by and at.',
+    message: (grant, ticket) => ({ kind: 'addGrant', grant, ticket }),
+    over: OVER.grant,
   });
-  setHandler(escalateSignal, (escalation) => {
-    if (isEscalation(escalation)) self.put({ kind: 'escalate', escalation });
+  onUpdate<Revocation, GrantAnswer>(self, revokeGrantUpdate, {
+    read: readRevocation,
+    form: 'A revocation has id and by.',
+    message: (revocation, ticket) => ({ kind: 'revokeGrant', revocation, ticket }),
+    over: OVER.grant,
   });
-  setHandler(
-    decideUpdate,
-    (decision) => self.ask<DecisionAnswer>((ticket) => ({ kind: 'decide', decision, ticket }), OVER.decision),
-    {
-      validator: ofForm(
-        self,
-        isDecision,
-        'A decision has session, callId, digest, decision (approve or deny) and approver.',
-      ),
-    },
-  );
-  setHandler(decideSignal, (decision) => {
-    if (isDecision(decision)) self.put({ kind: 'decide', decision });
+  onUpdate<ChildRequest, ChildAnswer>(self, openChildUpdate, {
+    read: readChildRequest,
+    form: 'A child session is asked for with id and kind (branch or worker).',
+    message: (child, ticket) => ({ kind: 'openChild', child, ticket }),
+    over: OVER.child,
   });
-  setHandler(
-    addGrantUpdate,
-    (grant) => self.ask<GrantAnswer>((ticket) => ({ kind: 'addGrant', grant, ticket }), OVER.grant),
-    {
-      validator: ofForm(
-        self,
-        isGrant,
-        'A grant has id, tool, arguments, scope, expiresAt (30 days at most), by and at.',
-      ),
-    },
-  );
-  setHandler(
-    revokeGrantUpdate,
-    (revocation) => self.ask<GrantAnswer>((ticket) => ({ kind: 'revokeGrant', revocation, ticket }), OVER.grant),
-    {
-      validator: ofForm(self, isRevocation, 'A revocation has id and by.'),
-    },
-  );
   setHandler(grantsQuery, () => self.grants.filter(({ expiresAt }) => expiresAt > Date.now()));
-  setHandler(
-    openChildUpdate,
-    (child) => self.ask<ChildAnswer>((ticket) => ({ kind: 'openChild', child, ticket }), OVER.child),
-    {
-      validator: ofForm(self, isChildRequest, 'A child session is asked for with id and kind (branch or worker).'),
-    },
-  );
-  setHandler(childEndedSignal, (ended) => {
-    if (isChildEnded(ended)) self.put({ kind: 'childEnded', ended });
-  });
-  setHandler(notifySignal, (notice) => {
-    if (isNotice(notice)) self.put({ kind: 'notice', notice });
-  });
   setHandler(closeUpdate, (reason) => self.close(textOf(reason)));
   setHandler(closeSignal, (reason) => void self.close(textOf(reason)));
   setHandler(viewQuery, () => self.view());
@@ -179,14 +161,52 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
 /** Why a session was told to close, by whoever told it. */
 const textOf = (reason: unknown): string => (typeof reason === 'string' ? reason.slice(0, 500) : 'closed');
 
-/** Refuses an update of another form before it enters history, and for a moment any. */
-const ofForm =
-  (self: Session, fits: (value: unknown) => boolean, message: string) =>
-  (value: unknown): void => {
-    if (!fits(value)) throw ApplicationFailure.nonRetryable(message, 'invalid_usage');
-    if (isTooLong(self))
-      throw ApplicationFailure.retryable('The session continues as new. Send it again.', SESSION_MOVES);
+function onSignal<T>(
+  signal: SignalDefinition<[T]>,
+  read: (value: unknown) => T | undefined,
+  take: (message: T) => void,
+): void {
+  setHandler(signal, (given) => {
+    const message = read(given);
+    if (message !== undefined) take(message);
+  });
+}
+
+/** An update of another form is refused before it enters history, and for a moment any. */
+function onUpdate<T, A extends Answer>(
+  self: Session,
+  update: UpdateDefinition<A, [T]>,
+  { read, form, message, over }: Asked<T, A>,
+): void {
+  const known = (value: unknown): T => {
+    const fields = read(value);
+    if (fields === undefined) throw ApplicationFailure.nonRetryable(form, 'invalid_usage');
+    return fields;
   };
+  setHandler(
+    update,
+    (given) => {
+      const fields = known(given);
+      return self.ask<A>((ticket) => message(fields, ticket), over);
+    },
+    {
+      validator: (given) => {
+        known(given);
+        if (isTooLong(self))
+          throw ApplicationFailure.retryable('The session continues as new. Send it again.', SESSION_MOVES);
+      },
+    },
+  );
+}
+
+interface Asked<T, A> {
+  read: (value: unknown) => T | undefined;
+  /** What it has to be, for who sends another. */
+  form: string;
+  message: (known: T, ticket: number) => Message;
+  /** The answer where the session is over. */
+  over: A;
+}
 
 /**
  * A refused session leaves its id free for another try, as a failed run. That it failed is its caller's answer and no alarm: the worker
@@ -207,42 +227,11 @@ async function loop(self: Session): Promise<void> {
   void closed.then(() => (over = true));
   for (;;) {
     await condition(() => self.inbox.length > 0 || over || mayContinue(self));
-    const batch = self.inbox;
-    self.inbox = [];
-    await Promise.all([...byCall(batch).values()].map((messages) => actInOrder(self, messages)));
+    await Promise.all([...byCall(self.take()).values()].map((messages) => actInOrder(self, messages)));
     showPending(self);
     if (self.inbox.length > 0) continue;
     if (over) return closed;
     if (mayContinue(self)) return continueAsNew(self);
-  }
-}
-
-/** Messages about one call stay in order; calls do not wait for each other. */
-function byCall(batch: Message[]): Map<string, Message[]> {
-  const groups = new Map<string, Message[]>();
-  for (const message of batch) {
-    const key = groupOf(message);
-    const group = groups.get(key);
-    if (group) group.push(message);
-    else groups.set(key, [message]);
-  }
-  return groups;
-}
-
-function groupOf(message: Message): string {
-  switch (message.kind) {
-    case 'request':
-      return approvalKey(message.request);
-    case 'withdraw':
-      return approvalKey(message.withdrawal);
-    case 'escalate':
-      return approvalKey(message.escalation);
-    case 'decide':
-      return approvalKey(message.decision);
-    case 'granted':
-      return approvalKey(message.covered.request);
-    default:
-      return message.kind;
   }
 }
 

@@ -23,10 +23,10 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { type LadderStep, type SealedDecision, isSealedAs } from '../protocol/approval.ts';
+import { type LadderStep, REFUSALS, type SealedDecision, isSealedAs } from '../protocol/approval.ts';
 import type { CallInput, ExecuteInput, PrepareInput } from '../protocol/call.ts';
-import { type ErrorCode, callError } from '../protocol/errors.ts';
-import { isAmendment, isCallInput, isSealedDecision } from '../protocol/forms.ts';
+import { callError } from '../protocol/errors.ts';
+import { isAmendment, isCallInput, readSealedDecision } from '../protocol/forms.ts';
 import { plainMarkdown } from '../protocol/markdown.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import type { Ask, CallError, Execution, Outcome, Plan, Prepared } from '../protocol/outcome.ts';
@@ -68,8 +68,9 @@ export async function toolCall(input: CallInput): Promise<Outcome> {
     },
   });
   setHandler(approvalQuery, () => call.approvalDetails());
-  setHandler(decisionSignal, (decision) => {
-    if (isSealedDecision(decision)) call.decide(decision);
+  setHandler(decisionSignal, (given) => {
+    const decision = readSealedDecision(given);
+    if (decision) call.decide(decision);
   });
   setHandler(sessionClosingSignal, () => {
     if (call.closeSession() === 'running') scope.cancel();
@@ -240,13 +241,12 @@ async function whyNoDenial(call: CallState, denial: SealedDecision): Promise<Cal
 }
 
 function refusal(decision: SealedDecision): CallError {
-  const code: ErrorCode = decision.code ?? 'approval_denied';
-  const reason = decision.reason ?? 'no reason given';
-  return callError(code, decision.code ? reason : `${decision.approver} denied this call: ${reason}`);
+  if (decision.code) return callError(decision.code, REFUSALS[decision.code]);
+  return callError('approval_denied', `${decision.approver} denied this call: ${decision.reason ?? 'no reason given'}`);
 }
 
 const sessionClosed = (call: CallState): Outcome =>
-  call.outcome('denied', { error: callError('session_closed', 'The session was closed before this call ran.') });
+  call.outcome('denied', { error: callError('session_closed', REFUSALS.session_closed) });
 
 /** What lets a call run that policy asks about. */
 type Leave = Pick<ExecuteInput, 'approval' | 'grant'>;

@@ -16,7 +16,7 @@ it.each([
   ['an approval without one', approve, edited('b'), 'approved without an edit'],
 ])('who comes after %s is told what stands', (_what, first, second, words) => {
   const approvals = noApprovals();
-  addRequest(approvals, { ...on, runId: 'r', route: [] } as unknown as ApprovalRequest, 0, 10);
+  addRequest(approvals, { ...on, runId: 'r', tool: 't', route: [] } as unknown as ApprovalRequest, 0, 10);
   settle(approvals, { ...first, verified: false, decisions: [first] });
   expect(matchDecision(approvals, first)).toEqual({
     answer: { answer: 'already_decided', message: 'ada decided the same before.' },

@@ -88,7 +88,7 @@ function printTable(rows: readonly WaitingLine[]): void {
     row.tier ?? '',
     span(now - Date.parse(row.since)),
     span(Date.parse(row.expiresAt) - now),
-    row.route.join(' → '),
+    safeLine(row.route.join(' → ')),
     safeLine(row.summary ?? row.id),
   ]);
   for (const line of table(['CODE', 'TOOL', 'TIER', 'WAITS', 'EXPIRES IN', 'SESSION', 'CALL'], cells)) print(line);
