@@ -86,6 +86,28 @@ export function matchText(pattern: string, text: string): boolean {
   return p === pattern.length;
 }
 
+/** Whether a pattern of {@link matchText} matches some text that another stands for, in which `any` is one character for any text. */
+export function overlaps(pattern: string, text: string, any: string): boolean {
+  let at = new Set([0]);
+  const skipStars = (): void => {
+    for (const i of at) if (pattern[i] === '*') at.add(i + 1);
+  };
+  skipStars();
+  for (const letter of text) {
+    if (at.size === 0) return false;
+    const next = new Set<number>();
+    if (letter === any) for (let i = Math.min(...at); i <= pattern.length; i += 1) next.add(i);
+    else
+      for (const i of at) {
+        if (pattern[i] === '*') next.add(i);
+        else if (i < pattern.length && (pattern[i] === '?' || pattern[i] === letter)) next.add(i + 1);
+      }
+    at = next;
+    skipStars();
+  }
+  return at.has(pattern.length);
+}
+
 /** Whether a pattern of {@link matchText} may match somewhere in a text: its literal pieces occur one after the other. */
 export function occursIn(pattern: string, text: string): boolean {
   let from = 0;

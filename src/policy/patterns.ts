@@ -1,8 +1,8 @@
 /** Argument rules: does a pattern match what a call's argument means? Paths are compared canonical, never as the model put them. */
 import type { Json } from '../protocol/json.ts';
-import { commandReadings } from './shell/forms.ts';
+import { ANY, commandReadings } from './shell/forms.ts';
 import { hostMatches, hostOf } from './hosts.ts';
-import { isUnder, matchText, occursIn, pathGlob, segments } from './paths.ts';
+import { isUnder, matchText, occursIn, overlaps, pathGlob, segments } from './paths.ts';
 import type { ArgumentPattern, ArgumentRule } from './settings.ts';
 import type { CallFacts, ResolvedSubject } from './types.ts';
 
@@ -72,8 +72,9 @@ function exactPattern(argument: string, wanted: unknown): CompiledPattern {
     const value = own(call, argument);
     if (value !== undefined && JSON.stringify(value) === canonical) return true;
     if (sense === 'permit' || typeof wanted !== 'string') return false;
-    const { forms, complete } = commandReadings(call, argument);
-    return forms.includes(wanted) || (!complete && forms.some((form) => form.includes(wanted)));
+    const { forms, open, complete } = commandReadings(call, argument);
+    if (forms.includes(wanted) || open.some((form) => overlaps(wanted.toLowerCase(), form, ANY))) return true;
+    return !complete && forms.some((form) => form.includes(wanted));
   };
 }
 
@@ -91,8 +92,9 @@ function globPattern(argument: string, glob: string): CompiledPattern {
     }
     const cwd = cwdIn(call, argument);
     if (cwd.length > 0) return holds(cwd, sense, (path) => byPath(segments(path)));
-    const { forms, folded: readings, complete } = commandReadings(call, argument);
+    const { forms, folded: readings, open, complete } = commandReadings(call, argument);
     if (forms.length > 0 && sense === 'restrict') {
+      if (open.some((form) => overlaps(folded, form, ANY))) return true;
       return readings.some((form) => (complete ? matchText(folded, form) : occursIn(folded, form)));
     }
     // `npm *` must not allow `npm test; rm -rf ~`: the shell layer asks an allow rule about each simple command.

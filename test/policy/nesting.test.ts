@@ -66,7 +66,7 @@ it.each([
     'a long file written in place',
     `cat > a.ts <<'EOF'\n${'call(function () { return (1 + 2) * (3); });\n'.repeat(1_000)}EOF\n`,
   ],
-  ['twenty levels', `${'$('.repeat(20)}x${')'.repeat(20)}`],
+  ['twenty levels', `${'echo $('.repeat(20)}x${')'.repeat(20)}`],
 ])('%s are read', (_what, line) => {
   expect(readingsOf(line)).toMatchObject({ complete: true, cut: false });
 });

@@ -3,7 +3,7 @@
  * inside of substitutions, wrappers and nested shells. A rule against `rm *` finds `sudo \rm x`, `sh -c "rm x"` and `$(rm x)`.
  * A reading too many denies too much, which is the right side to be wrong on; what only running would tell can't be read.
  */
-import { type Redirection, type SyntaxNode, forEachChild } from 'unbash';
+import { type Redirection, type SyntaxNode, type Word, type WordPart, forEachChild } from 'unbash';
 import type { CallFacts, ResolvedSubject } from '../types.ts';
 import { parsed } from './parse.ts';
 
@@ -24,6 +24,8 @@ export interface Readings {
   forms: readonly string[];
   /** The same in lower case: a file system may not tell `RM` from `rm`. */
   folded: readonly string[];
+  /** Simple commands whose program is a glob, a brace or partly an expansion, in lower case; {@link ANY} stands for what can't be told. */
+  open: readonly string[];
   /** Words of each simple command. */
   commands: readonly (readonly string[])[];
   /** False where something could not be read: rules then hold wherever their text occurs. */
@@ -33,7 +35,7 @@ export interface Readings {
 }
 
 const known = new WeakMap<CommandSubject, Readings>();
-const NOTHING: Readings = { forms: [], folded: [], commands: [], complete: true, cut: false };
+const NOTHING: Readings = { forms: [], folded: [], open: [], commands: [], complete: true, cut: false };
 
 /** Readings of the command that an argument holds; none where the argument is no command. */
 export function commandReadings(call: CallFacts, argument: string): Readings {
@@ -52,13 +54,17 @@ export function readingsOf(command: string): Readings {
     work: PARSED_WORK,
     complete: true,
     cut: false,
+    open: [],
     commands: [],
   };
   readLine(reader, command, 0);
   const forms = [...new Set([command, command.trim(), ...reader.commands.map((words) => words.join(' '))])];
+  // What is put together from pieces elsewhere in the line stands there with other signs around it: `X=rm; $X a`.
+  if (!reader.complete) forms.push(command.replace(/[\s{}(),'"\\$=;&|<>`]+/g, ' '));
   return {
     forms,
     folded: forms.map((form) => form.toLowerCase()),
+    open: reader.open.map((form) => form.toLowerCase()),
     commands: reader.commands,
     complete: reader.complete,
     cut: reader.cut,
@@ -72,6 +78,7 @@ interface Reader {
   work: number;
   complete: boolean;
   cut: boolean;
+  open: string[];
   commands: string[][];
 }
 
@@ -85,8 +92,10 @@ function readLine(reader: Reader, line: string, nesting: number): void {
   }
   const visit = (node: SyntaxNode): void => {
     if (node.type === 'Command') {
-      const words = [node.name, ...node.suffix].flatMap((word) => (word?.type === 'Word' ? [word.value] : []));
+      const written = [node.name, ...node.suffix].filter((word) => word?.type === 'Word');
+      const words = written.map((word) => word.value);
       if (words.length > 0) readCommand(reader, words, nesting);
+      readOpen(reader, written.map(outline));
       // What a shell is given to read is a line too: `sh <<< "rm x"`.
       if (READS_SCRIPT.has(baseName(words[0] ?? ''))) {
         for (const given of node.redirects) readLine(reader, scriptIn(given), nesting + 1);
@@ -115,10 +124,52 @@ const set = (names: string): ReadonlySet<string> => new Set(names.split(' '));
 /** Programs that run what stands after them. */
 const RUNS_REST = set(
   'sudo doas su env nice ionice timeout time nohup setsid stdbuf command builtin exec xargs parallel watch chroot unshare ' +
-    'nsenter strace ltrace flock taskset chrt setarch busybox toybox find fd ssh script systemd-run pkexec runuser firejail bwrap',
+    'nsenter strace ltrace flock taskset chrt setarch busybox toybox find fd ssh script systemd-run pkexec runuser firejail bwrap ' +
+    'prlimit setpriv choom fakeroot tmux screen xvfb-run dbus-run-session entr coproc numactl cgexec runcon sg capsh unbuffer rlwrap faketime eatmydata proot valgrind perf dtach',
 );
 /** Programs that read a script from an argument or from their input. */
-const READS_SCRIPT = set('sh bash dash ash zsh ksh mksh fish eval trap su ssh watch script flock parallel env busybox');
+const READS_SCRIPT = set(
+  'sh bash rbash dash ash zsh ksh mksh csh tcsh fish eval trap . source su sg runuser ssh watch script flock parallel env busybox tmux screen unbuffer capsh',
+);
+
+/** Wrappers that add words from their input to their program's. */
+const ADDS_WORDS = set('xargs parallel');
+/** Words of the shell after which a name stands for something else. */
+const RENAMES = set('hash alias enable');
+
+/** Any text: what a glob or a brace makes, or an expansion beside letters that are certain. */
+export const ANY = '\uE000';
+/** What an expansion makes. */
+const UNTOLD = '\uE001';
+/** Characters of an open command that are compared. */
+const OPEN_LENGTH = 512;
+
+/** A word with placeholders for what the shell would put into it. */
+const outline = (word: Word): string => (word.parts === undefined ? word.value : partsOutline(word.parts));
+
+const partsOutline = (parts: readonly WordPart[]): string =>
+  parts
+    .map((part) => {
+      if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') return partsOutline(part.parts);
+      if (part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted') return part.value;
+      return part.type === 'Glob' || part.type === 'BraceExpansion' || part.type === 'ExtendedGlob' ? ANY : UNTOLD;
+    })
+    .join('');
+
+/** Programs that are not named by literal words: `/bin/r? x`, `{rm,x}`, `r$@m x`, `sudo r* x`. What is an expansion alone only running would tell. */
+function readOpen(reader: Reader, words: readonly string[]): void {
+  const wrapper = RUNS_REST.has(baseName(words[0] ?? ''));
+  const starts = wrapper ? Math.min(words.length, WRAPPER_WORDS + 1) : 1;
+  for (let start = 0; start < starts; start += 1) {
+    const name = baseName(words[start] ?? '');
+    if (!name.includes(ANY) && !name.includes(UNTOLD)) continue;
+    reader.complete = false;
+    // Behind a wrapper `*` is most often a file.
+    if (name.replaceAll(UNTOLD, '') === '' || (start > 0 && /^[\uE000\uE001]+$/.test(name))) continue;
+    const form = [name, ...words.slice(start + 1)].join(' ').replaceAll(UNTOLD, ANY);
+    reader.open.push(form.length > OPEN_LENGTH ? form.slice(0, OPEN_LENGTH) + ANY : form);
+  }
+}
 
 /** Words after a wrapper's name among which its program is looked for. */
 const WRAPPER_WORDS = 20;
@@ -128,21 +179,28 @@ function readCommand(reader: Reader, words: readonly string[], nesting: number):
   const [program = '', ...rest] = words;
   const name = baseName(program);
   reader.commands.push([name, ...rest]);
+  if (RENAMES.has(name)) reader.complete = false;
   if (RUNS_REST.has(name)) {
     if (rest.length > WRAPPER_WORDS) reader.complete = false;
     // Which of the words is the program depends on options; each is taken for it.
     for (let start = 0; start < Math.min(rest.length, WRAPPER_WORDS); start += 1) {
       const inner = [baseName(rest[start] ?? ''), ...rest.slice(start + 1)];
       if (!spend(reader, inner)) return;
-      reader.commands.push(inner);
+      reader.commands.push(ADDS_WORDS.has(name) ? [...inner, ''] : inner);
     }
     const inner = rest.findIndex((word) => READS_SCRIPT.has(baseName(word)) || RUNS_REST.has(baseName(word)));
     if (inner >= 0 && nesting > 2 * MAX_NESTING) reader.complete = false;
     else if (inner >= 0 && spend(reader, rest)) readCommand(reader, rest.slice(inner), nesting + 1);
   }
   if (READS_SCRIPT.has(name)) {
-    for (const word of [...rest, rest.join(' ')]) readLine(reader, word, nesting + 1);
+    for (const word of [...rest.flatMap(linesIn), rest.join(' ')]) readLine(reader, word, nesting + 1);
   }
+}
+
+/** A word as a line, and what an option has with it: `-S"rm x"`, `-c'rm x'`, `--split-string='rm x'`. */
+function linesIn(word: string): string[] {
+  const attached = /^(?:-[A-Za-z0]*?[Sc]|--[a-z-]+=)(.+)$/s.exec(word)?.[1];
+  return attached === undefined ? [word] : [word, attached];
 }
 
 /** Takes the characters of some words from what may still be read; false when that is too little. */

@@ -165,13 +165,13 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
 /** Run text as programs: what they do can't be told from their words, and an approval of one must not become a rule. */
 export const INTERPRETERS: ReadonlySet<string> = new Set(
   words(
-    'sh bash dash ash zsh ksh mksh csh tcsh fish python python2 python3 pypy pypy3 node nodejs deno bun ts-node tsx perl ruby php lua luajit awk gawk mawk nawk sed ed ex vi vim nvim emacs tclsh expect wish osascript pwsh powershell rscript julia ghci groovy jshell java scala erl elixir iex guile sbcl clisp racket gdb lldb sqlite3 psql mysql jq yq bc dc make gmake ninja cmake just rake gradle mvn ant npm npx pnpm pnpx yarn corepack pip pip3 pipx uv uvx poetry cargo rustc go gcc cc clang g++ docker podman kubectl helm terraform ansible ansible-playbook m4 git',
+    'sh bash rbash dash ash zsh ksh mksh csh tcsh fish python python2 python3 pypy pypy3 node nodejs deno bun ts-node tsx perl ruby php lua luajit awk gawk mawk nawk sed ed ex vi vim nvim emacs tclsh expect wish osascript pwsh powershell rscript julia ghci groovy jshell java scala erl elixir iex guile sbcl clisp racket gdb lldb sqlite3 psql mysql jq yq bc dc make gmake ninja cmake just rake gradle mvn ant npm npx pnpm pnpx yarn corepack pip pip3 pipx uv uvx poetry cargo rustc go gcc cc clang g++ docker podman kubectl helm terraform ansible ansible-playbook m4 git',
   ),
 );
 
 /** Run another program with other rights, elsewhere or later. */
 export const WRAPPERS: ReadonlySet<string> = new Set(
   words(
-    'sudo doas su pkexec runuser env nice ionice timeout time nohup setsid stdbuf command builtin exec eval source . xargs parallel watch chroot unshare nsenter strace ltrace flock taskset chrt setarch busybox toybox ssh script systemd-run firejail bwrap fakeroot xvfb-run dbus-run-session at batch crontab trap coproc find fd entr',
+    'sudo doas su pkexec runuser env nice ionice timeout time nohup setsid stdbuf command builtin exec eval source . xargs parallel watch chroot unshare nsenter strace ltrace flock taskset chrt setarch busybox toybox ssh script systemd-run firejail bwrap fakeroot xvfb-run dbus-run-session at batch crontab trap coproc find fd entr prlimit setpriv choom tmux screen numactl cgexec runcon sg capsh unbuffer rlwrap faketime eatmydata proot valgrind perf dtach',
   ),
 );
