@@ -17,7 +17,8 @@ function alternatives(glob: string): number {
   for (const character of glob) {
     if (character === '{') open.push(1);
     else if (character === ',' && open.length > 0) open.push((open.pop() ?? 1) + 1);
-    else if (character === '}') product *= open.pop() ?? 1;
+    // Braces around one alternative count as two: they take a pass over the glob like others.
+    else if (character === '}' && open.length > 0) product *= Math.max(2, open.pop() ?? 0);
   }
   return product;
 }

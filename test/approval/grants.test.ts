@@ -244,6 +244,7 @@ describe('the form of a grant', () => {
     ['without a maker', { by: '' }],
     ['with a pattern without an end', { arguments: { a: { glob: 'a'.repeat(1_001) } } }],
     ['with braces that stand for too much', { arguments: { a: { glob: '{a,b}'.repeat(7) } } }],
+    ['with braces around one, over and over', { arguments: { a: { glob: '{x}'.repeat(7) } } }],
     ['with braces in braces that do', { arguments: { a: { glob: `{${'{a,b},'.repeat(7)}c}` } } }],
     ['that is too large', { arguments: { a: { exact: 'x'.repeat(5_000) } } }],
     [
