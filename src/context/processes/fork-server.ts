@@ -15,6 +15,9 @@ export function forkServer(): ForkServer {
   return server;
 }
 
+/** Where it does not answer: what it had started falls with it, and the next command has a new one. */
+export const endForkServer = (): void => server?.end();
+
 export class ForkServer {
   lost = false;
   readonly #child: ChildProcess;
@@ -54,6 +57,11 @@ export class ForkServer {
     this.#child.send({ id, ...request }, (error) => {
       if (error) this.#listeners.get(id)?.({ id, error: { message: error.message } });
     });
+  }
+
+  /** By the one signal that also ends what is stopped. */
+  end(): void {
+    this.#child.kill('SIGKILL');
   }
 
   #forget(id: number): void {

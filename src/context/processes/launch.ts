@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, constants } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { type ForkAnswer, HIDDEN, type StdioItem } from './fork-server-messages.ts';
-import { forkServer, hasForkServer } from './fork-server.ts';
+import { endForkServer, forkServer, hasForkServer } from './fork-server.ts';
 import { takePipes } from './pipes.ts';
 
 export interface Program {
@@ -31,15 +31,28 @@ export interface Launched {
 /** False once the fork server could not open what it was to pass on. */
 let passes = hasForkServer();
 
-/** Throws the error of a failed start. */
-export async function launch(program: Program): Promise<Launched> {
+/** Throws the error of a failed start. Once `hung` aborts, a fork server that has not answered yet is ended and nothing is started any more. */
+export async function launch(program: Program, hung?: AbortSignal): Promise<Launched> {
+  hung?.addEventListener('abort', endForkServer, { once: true });
+  try {
+    return await start(program, hung);
+  } finally {
+    hung?.removeEventListener('abort', endForkServer);
+  }
+}
+
+async function start(program: Program, hung: AbortSignal | undefined): Promise<Launched> {
   const pipes = passes ? await takePipes() : undefined;
-  if (pipes === undefined) return launchHere(program);
+  if (pipes === undefined) {
+    hung?.throwIfAborted();
+    return launchHere(program);
+  }
   const { stdout, stderr } = pipes;
   const close = (): void => void (stdout.reader.destroy(), stderr.reader.destroy());
   try {
-    const started = await launchThere(program, stdout.writeFd, stderr.writeFd);
-    return { ...started, stdout: stdout.reader, stderr: stderr.reader, close };
+    hung?.throwIfAborted();
+    const there = await launchThere(program, stdout.writeFd, stderr.writeFd);
+    return { ...there, stdout: stdout.reader, stderr: stderr.reader, close };
   } catch (error) {
     close();
     if ((error as NodeJS.ErrnoException).code !== HIDDEN) throw error;

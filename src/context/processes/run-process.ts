@@ -7,6 +7,8 @@ import { type Launched, type Program, launch } from './launch.ts';
 
 /** Between the request to end and the order. */
 const GRACE_MS = 300;
+/** How long past the limit a start is waited for, before the process that starts commands is taken for hung: other commands fall with it. */
+const HUNG_MS = 2_000;
 /** How long output is waited for once the process has ended: something it left behind may hold the pipe. */
 const DRAIN_MS = 200;
 
@@ -24,17 +26,34 @@ export type StartedProcess = Pick<Launched, 'pid' | 'report'>;
 export async function runProcess(plan: ProcessPlan, timeoutMs: number, signal: AbortSignal): Promise<CommandResult> {
   stopIfAborted(signal);
   const { end, ...program } = plan;
-  const child = await launch(program);
+  const begun = performance.now();
+  const child = await launchInTime(program, timeoutMs, signal);
+  if (child === undefined) return { exitCode: null, signal: null, timedOut: true, ...new OutputCollector().finish() };
   try {
     const output = new OutputCollector();
     const ended = [collect(child.stdout, 'stdout', output), collect(child.stderr, 'stderr', output)];
-    using limit = new EndOfTime(timeoutMs, signal, (how) => end(child, how));
+    const left = Math.max(0, timeoutMs - (performance.now() - begun));
+    using limit = new EndOfTime(left, signal, (how) => end(child, how), GRACE_MS);
     const [exitCode, exitSignal] = await child.exit.finally(() => end(child, 'SIGKILL'));
     await Promise.race([Promise.all(ended), delay(DRAIN_MS)]);
     if (limit.why === 'abort') throw abortedBy(signal);
     return { exitCode, signal: exitSignal, timedOut: limit.why === 'timeout', ...output.finish() };
   } finally {
     child.close();
+  }
+}
+
+/** Undefined where the time ran out before it was started; throws where the signal came first. */
+async function launchInTime(program: Program, timeoutMs: number, signal: AbortSignal): Promise<Launched | undefined> {
+  const hung = new AbortController();
+  const end = (how: 'SIGTERM' | 'SIGKILL'): void => (how === 'SIGKILL' ? hung.abort() : undefined);
+  using limit = new EndOfTime(timeoutMs, signal, end, HUNG_MS);
+  try {
+    return await launch(program, hung.signal);
+  } catch (error) {
+    if (!hung.signal.aborted) throw error;
+    if (limit.why === 'abort') throw abortedBy(signal);
+    return undefined;
   }
 }
 
@@ -53,10 +72,12 @@ class EndOfTime implements Disposable {
   readonly #end: (how: 'SIGTERM' | 'SIGKILL') => void;
   readonly #timer: NodeJS.Timeout;
   readonly #signal: AbortSignal;
+  readonly #graceMs: number;
   #grace: NodeJS.Timeout | undefined;
 
-  constructor(timeoutMs: number, signal: AbortSignal, end: (how: 'SIGTERM' | 'SIGKILL') => void) {
+  constructor(timeoutMs: number, signal: AbortSignal, end: (how: 'SIGTERM' | 'SIGKILL') => void, graceMs: number) {
     this.#end = end;
+    this.#graceMs = graceMs;
     this.#signal = signal;
     this.#timer = setTimeout(() => this.#stop('timeout'), timeoutMs);
     signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -69,7 +90,7 @@ class EndOfTime implements Disposable {
     if (this.why !== undefined) return;
     this.why = why;
     this.#end('SIGTERM');
-    this.#grace = setTimeout(() => this.#end('SIGKILL'), GRACE_MS);
+    this.#grace = setTimeout(() => this.#end('SIGKILL'), this.#graceMs);
   }
 
   [Symbol.dispose](): void {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { launch } from '../../../src/context/processes/launch.ts';
+import { runProcess } from '../../../src/context/processes/run-process.ts';
 import { contextOf, eventually, factsOf, scratch, text } from '../support.ts';
 
 const pids = (): number[] => readdirSync('/proc').map(Number).filter(Number.isInteger);
@@ -63,6 +64,26 @@ describe('the process that starts commands', () => {
     );
     expect(forkServersOf(process.pid)).not.toContain(before);
   });
+
+  it('stopped, a command is timed out or cancelled nevertheless, and the next has a new one', async () => {
+    const program = { file: '/bin/echo', args: ['again'], env: {}, cwd: '/', end: () => undefined };
+    const { signal } = new AbortController();
+    for (const ends of ['time', 'abort']) {
+      await runProcess(program, 10_000, signal);
+      const [before = 0] = forkServersOf(process.pid);
+      process.kill(before, 'SIGSTOP');
+      const began = performance.now();
+      if (ends === 'time')
+        expect(await runProcess(program, 300, signal)).toMatchObject({ timedOut: true, exitCode: null });
+      else
+        await expect(runProcess(program, 60_000, AbortSignal.timeout(300))).rejects.toMatchObject({
+          code: 'cancelled',
+        });
+      expect(performance.now() - began).toBeLessThan(8_000);
+      expect(text((await runProcess(program, 10_000, signal)).stdout)).toBe('again\n');
+      expect(forkServersOf(process.pid)).not.toContain(before);
+    }
+  }, 30_000);
 
   it('says why a program could not be started', async () => {
     const program = { file: '/no/such/program', args: [], env: {}, cwd: '/' };
