@@ -11,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ApprovalDetails, ApprovalRequest, LadderStep, SealedDecision } from '../protocol/approval.ts';
+import { approvalRecord, grantRecord } from '../protocol/approval-record.ts';
 import { approvalDetails } from '../protocol/approval.ts';
 import {
   type AmendAnswer,
@@ -241,21 +242,7 @@ export class CallState {
   }
 
   #approvalRecord(): ApprovalRecord | undefined {
-    const decision = this.decision;
-    if (this.granted) {
-      const { grant, verified } = this.granted;
-      return { approver: grant.by, verified, decision: 'approve', grant: grant.id };
-    }
-    if (!decision || decision.code) return undefined;
-    return {
-      approver: decision.approver,
-      verified: decision.verified,
-      decision: decision.decision,
-      ...(decision.reason !== undefined && { reason: decision.reason }),
-      ...(decision.arguments && { edited: true }),
-      ...(decision.grant && { grant: decision.grant.id }),
-      ...(decision.decisions.length > 1 && { approvers: decision.decisions.map(({ approver }) => approver) }),
-      ...(decision.override && { override: true as const }),
-    };
+    if (this.granted) return grantRecord(this.granted);
+    return this.decision && approvalRecord(this.decision);
   }
 }

@@ -165,12 +165,16 @@ test('an approver of one agent makes grants for sessions of that agent, and of n
     expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada' } });
     const settings = parseConfig(only('default'), 'test.jsonc').config;
     const [checked] = await verifyCalls(service.worker.client, [call.id], settings);
-    expect(checked).toMatchObject({ holds: true, checks: [{ what: 'grant', ok: true }] });
+    expect(checked).toMatchObject({ holds: true, checks: [{ ok: true }, { ok: true }, { ok: true }] });
     const events = await readHistory(service.worker.client, call.id);
     const name = { session: 'grants', callId: 'agents' };
     const facts = { name: 'probe_elevated', tier: 'elevated', effect: 'once', groups: [], needs: [] } as const;
-    expect(verifyCall(events, name, () => facts, settings, 'default', { namespace: 'theirs' })).toMatchObject([
+    const known = await service.countersign.sessions();
+    const sessions = known.map(({ facts: one }) => one).filter(({ id }) => id === 'grants');
+    expect(await verifyCall(events, name, () => facts, settings, { sessions, namespace: 'theirs' })).toMatchObject([
       { what: 'grant', ok: false },
+      { what: 'execution', ok: false },
+      { what: 'outcome', ok: false },
     ]);
   } finally {
     service.configure('{}');

@@ -31,22 +31,25 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const events = (): Promise<HistoryEvent[]> => readHistory(service.countersign.temporal, 'call/verify/signed');
 const settings = (text = config): LoadedConfig['config'] => parseConfig(text, 'test.jsonc').config;
-const check = (history: HistoryEvent[], text?: string) =>
-  verifyCall(
-    history,
-    { session: 'verify', callId: 'signed' },
-    (name) => probeTools.find((tool) => tool.name === name) ?? (probeTools[0] as (typeof probeTools)[0]),
-    settings(text),
+const check = async (history: HistoryEvent[], text?: string, callId = 'signed') =>
+  (
+    await verifyCall(
+      history,
+      { session: 'verify', callId },
+      (name) => probeTools.find((tool) => tool.name === name) ?? (probeTools[0] as (typeof probeTools)[0]),
+      settings(text),
+    )
   ).map(({ what, ok }) => [what, ok]);
 
 const HOLDS = [
   ['request', true],
   ['decision', true],
   ['execution', true],
+  ['outcome', true],
 ];
 
 test('what happened holds', async () => {
-  expect(check(await events())).toEqual(HOLDS);
+  expect(await check(await events())).toEqual(HOLDS);
 });
 
 /** The history with one text in one kind of event replaced. */
@@ -75,7 +78,7 @@ test.each([
   ['a denial made an approval by hand', '"decisions":[', '"decisions":[{"session":"verify"},'],
 ])('%s in the decision does not hold', async (_what, from, to) => {
   const history = await forged((event) => event.workflowExecutionSignaledEventAttributes, from, to);
-  const checks = check(history);
+  const checks = await check(history);
   expect(checks).toContainEqual(['decision', false]);
   expect(checks).toContainEqual(['execution', false]);
 });
@@ -84,10 +87,11 @@ test('an approver whose key is another does not hold', async () => {
   const other = JSON.stringify({
     approvals: { signatures: 'required', approvers: [{ ...mallory.listed, name: 'ada' }] },
   });
-  expect(check(await events(), other)).toEqual([
+  expect(await check(await events(), other)).toEqual([
     ['request', true],
     ['decision', false],
     ['execution', false],
+    ['outcome', false],
   ]);
 });
 
@@ -102,10 +106,11 @@ test('other arguments than those of the digest do not hold', async () => {
       }
     }
   }
-  expect(check(history)).toEqual([
+  expect(await check(history)).toEqual([
     ['request', false],
     ['decision', false],
     ['execution', false],
+    ['outcome', false],
   ]);
 });
 
@@ -146,6 +151,112 @@ test('of a session every call under it is checked; a forged decision in one of t
       'execution ✓ refused: nothing ran',
       'decision ✓ approve by ada: signed, and the signature holds',
       'execution ✓ of #, as approved',
+      'outcome ✓ names approve by ada',
     ],
   });
+});
+
+// Alterations of a real history with a quorum of two, one each.
+
+const bob = approver('bob');
+const two = JSON.stringify({
+  approvals: { signatures: 'required', required: 2, approvers: [ada.listed, bob.listed] },
+});
+const grant = { id: 'nonsense' };
+
+interface Value {
+  tool: string;
+  arguments: object;
+  decisions: object[];
+  approval: { approver: string; decision: { decisions: object[] } };
+}
+type Change = (value: Value, name: 'decision' | 'execution' | 'outcome') => object;
+
+/** With the values of one place replaced by what `change` makes of them. */
+function altered(history: HistoryEvent[], change: Change): HistoryEvent[] {
+  for (const event of history) {
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    const signal = event.workflowExecutionSignaledEventAttributes?.input;
+    const outcome = event.workflowExecutionCompletedEventAttributes?.result;
+    const execution = scheduled?.activityType?.name === 'executeTool' ? scheduled.input : undefined;
+    for (const [name, payloads] of Object.entries({ decision: signal, execution, outcome })) {
+      for (const payload of payloads?.payloads ?? []) {
+        const value = change(defaultPayloadConverter.fromPayload<Value>(payload), name as Parameters<Change>[1]);
+        payload.data = Buffer.from(JSON.stringify(value));
+      }
+    }
+  }
+  return history;
+}
+
+const only =
+  (place: Parameters<Change>[1], change: (value: Value) => object): Change =>
+  (value, name) =>
+    name === place ? change(value) : value;
+/** In the signal and in what was executed by it alike. */
+const decisions =
+  (change: (all: object[]) => (object | undefined)[]): Change =>
+  (value, name) => {
+    if (name === 'decision') return { ...value, decisions: change(value.decisions) };
+    if (name !== 'execution') return value;
+    const { approval } = value;
+    return {
+      ...value,
+      approval: { ...approval, decision: { ...approval.decision, decisions: change(approval.decision.decisions) } },
+    };
+  };
+const inExecution = (over: object): Change =>
+  only('execution', (value) => ({
+    ...value,
+    approval: { ...value.approval, decision: { ...value.approval.decision, ...over } },
+  }));
+
+test('altered histories of a quorum of two do not hold', { timeout: 60_000 }, async () => {
+  service.configure(two);
+  try {
+    const call = await session.start('probe_elevated', { log: service.log, mark: 'quorum' }, { callId: 'two' });
+    await call.settled();
+    await service.countersign.approvals.approve(call.id, { signer: ada.signer });
+    await service.countersign.approvals.approve(call.id, { signer: bob.signer });
+    expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approvers: ['ada', 'bob'] } });
+  } finally {
+    service.configure(config);
+  }
+  const read = () => readHistory(service.countersign.temporal, 'call/verify/two');
+  expect(await check(await read(), two, 'two')).toEqual([HOLDS[0], HOLDS[1], HOLDS[1], HOLDS[2], HOLDS[3]]);
+  const cases: [string, Change, string][] = [
+    ['one of two removed', decisions((all) => all.slice(1)), 'decision'],
+    ['the same twice', decisions((all) => [all[1], all[1]]), 'decision'],
+    ['another tool', only('execution', (value) => ({ ...value, tool: 'probe_once' })), 'execution'],
+    ['other arguments', only('execution', (value) => ({ ...value, arguments: { mark: 'x' } })), 'execution'],
+    ['another edit', inExecution({ arguments: { mark: 'x' } }), 'execution'],
+    ['no decisions', inExecution({ decisions: [] }), 'execution'],
+    ['a grant that is none', only('execution', ({ approval: _, ...value }) => ({ ...value, grant })), 'execution'],
+    [
+      'eve in the outcome',
+      only('outcome', (value) => ({ ...value, approval: { ...value.approval, approver: 'eve' } })),
+      'outcome',
+    ],
+  ];
+  for (const [what, change, where] of cases) {
+    expect([what, await check(altered(await read(), change), two, 'two')]).toEqual([
+      what,
+      expect.arrayContaining([[where, false]]),
+    ]);
+  }
+  const twice = (await read()).flatMap((event) => {
+    const { activityTaskScheduledEventAttributes: scheduled, activityTaskCompletedEventAttributes: completed } = event;
+    if (scheduled) return [event, { ...event, eventId: 900 as never }];
+    const again = completed && {
+      ...event,
+      activityTaskCompletedEventAttributes: { ...completed, scheduledEventId: 900 as never },
+    };
+    return again ? [event, again] : [event];
+  });
+  expect((await check(twice, two, 'two')).filter(([where]) => where === 'execution')).toEqual([
+    ['execution', true],
+    ['execution', false],
+  ]);
+  const unasked = (await read()).filter(({ markerRecordedEventAttributes: marker }) => !marker);
+  expect(await check(unasked, two, 'two')).toContainEqual(['execution', false]);
 });

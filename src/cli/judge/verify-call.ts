@@ -1,85 +1,102 @@
 /**
  * Checks a call's history offline: that each request's digest is that of its content, that each decision and grant is its approver's by
- * the keys of the configuration, and that what ran is what they were on. Needs no service; whoever has the history can do it.
+ * the keys of the configuration and enough, that what ran is what they were on, and once, and that the outcome names those who decided.
+ * Needs no service; whoever has the history can do it. How many had to agree is what the history says: no digest covers it.
  */
 import { approvalDigest } from '../../approval/digest.ts';
-import { verifyGrant } from '../../approval/grants.ts';
-import { admitDecision } from '../../approval/verify.ts';
+import { quorum } from '../../approval/quorum.ts';
+import { type CountedDecision, admitDecision } from '../../approval/verify.ts';
 import { type HistoryEvent, localActivityOf, timeOf, valueOf } from '../../client/history.ts';
-import type { Config } from '../../config/index.ts';
-import type { ToolFacts } from '../../policy/index.ts';
-import { type SealedDecision, isSealedAs, sealedDecisions, shortCode } from '../../protocol/approval.ts';
-import type { CallInput, ExecuteInput } from '../../protocol/call.ts';
-import type { GrantPlace } from '../../protocol/grant.ts';
+import { type SealedDecision, sealDecisions, sealedDecisions, shortCode } from '../../protocol/approval.ts';
+import { approvalRecord, grantRecord } from '../../protocol/approval-record.ts';
+import type { Amendment, CallInput, ExecuteInput } from '../../protocol/call.ts';
+import type { Grant, GrantPlace } from '../../protocol/grant.ts';
 import type { CallName } from '../../protocol/ids.ts';
+import type { JsonObject } from '../../protocol/json.ts';
 import { CALL_MESSAGE } from '../../protocol/names.ts';
-import type { Ask, Execution, Judgement, Prepared } from '../../protocol/outcome.ts';
+import type { ApprovalRecord, Ask, Execution, Judgement, Outcome, Prepared } from '../../protocol/outcome.ts';
+import type { SessionFacts } from '../../protocol/session.ts';
+import { type VerifySettings, type VerifyTool, checkGrantUse, comesTo, same } from './verify-content.ts';
 
 export interface Check {
   /** ISO 8601, of the event that was checked. */
   at: string;
-  what: 'request' | 'decision' | 'grant' | 'execution';
+  what: 'request' | 'decision' | 'grant' | 'execution' | 'outcome';
   ok: boolean;
   text: string;
 }
-
-/** Approvers, their keys and what they may decide on. */
-export type VerifySettings = Pick<Config, 'approvals' | 'groups'>;
 
 interface Asked {
   ask: Ask;
   judgement: Judgement;
 }
 
+interface Started {
+  event: HistoryEvent;
+  input: ExecuteInput;
+}
+
 interface Reading {
   name: CallName;
   input: CallInput;
-  agent: string;
-  /** Where grants must be made for; empty as far as it is not known. */
-  place: Partial<GrantPlace>;
-  tool: ToolFacts;
+  tool: VerifyTool;
   settings: VerifySettings;
+  sessions: readonly SessionFacts[];
+  /** Where grants must be made for, as far as that is known. */
+  place: Partial<GrantPlace>;
+  /** What the call was given: at its start, and in corrections. */
+  given: JsonObject[];
+  prepared: Prepared | undefined;
   /** Requests whose digest holds, by digest. */
   asked: Map<string, Asked>;
-  /** Executions that were started, by the number of their event. */
-  executions: Map<string, ExecuteInput>;
-  /** Digests that a good decision approved. */
-  approved: Set<string>;
+  /** Executions that have not ended, by the number of their event. */
+  running: Map<string, Started>;
+  /** How the last one ended that may have run something, and how many did. */
+  ran: { count: number; last: Execution['status'] | undefined };
+  /** Good decisions and grants by which the call might run or was denied. */
+  decided: SealedDecision[];
+  /** What an outcome may say of them. */
+  records: ApprovalRecord[];
   checks: Check[];
 }
 
 /**
- * `toolOf`: its facts as the configuration's groups and the approvers' `may` see them. `agent`: that of the call's session, for what a grant let
- * run unasked; empty where it is not known, which no approver fits who is limited to agents. `place`: where its grants
- * must be made for, as far as that is known. Times are those of the events.
+ * `toolOf`: its facts as the configuration's groups and the approvers' `may` see them. `sessions`: the call's own and those above it, nearest
+ * first; empty where Temporal no longer keeps them, and then a grant that was never asked for does not hold. Times are those of the events.
  */
-export function verifyCall(
+export async function verifyCall(
   events: readonly HistoryEvent[],
   name: CallName,
-  toolOf: (name: string) => ToolFacts,
+  toolOf: (name: string) => VerifyTool,
   settings: VerifySettings,
-  agent = '',
-  place: Partial<GrantPlace> = {},
-): Check[] {
+  { sessions = [], namespace }: { sessions?: readonly SessionFacts[]; namespace?: string } = {},
+): Promise<Check[]> {
   const started = events[0]?.workflowExecutionStartedEventAttributes;
   const input = valueOf<CallInput>(started?.input) ?? { tool: '', arguments: {} };
+  const main = sessions.find(({ id }) => id === sessions[0]?.main);
   const reading: Reading = {
     name,
     input,
-    agent,
-    place,
     tool: toolOf(input.tool),
     settings,
+    sessions,
+    place: { ...(namespace !== undefined && { namespace }), ...(main && { workspace: main.workspace }) },
+    given: [input.arguments],
+    prepared: undefined,
     asked: new Map(),
-    executions: new Map(),
-    approved: new Set(),
+    running: new Map(),
+    ran: { count: 0, last: undefined },
+    decided: [],
+    records: [],
     checks: [],
   };
   for (const event of events) {
-    checkRequest(reading, event);
-    checkDecision(reading, event);
-    checkExecution(reading, event);
+    await checkRequest(reading, event);
+    await checkDecision(reading, event);
+    await checkExecution(reading, event);
+    checkOutcome(reading, event);
   }
+  for (const open of reading.running.values()) await checkOne(reading, open.event, open.input, undefined);
   return reading.checks;
 }
 
@@ -87,12 +104,23 @@ function say({ checks }: Reading, event: HistoryEvent, what: Check['what'], ok: 
   checks.push({ at: new Date(timeOf(event)).toISOString(), what, ok, text });
 }
 
-function checkRequest(reading: Reading, event: HistoryEvent): void {
+async function checkRequest(reading: Reading, event: HistoryEvent): Promise<void> {
+  const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
+  if (request?.input?.name === CALL_MESSAGE.amend) {
+    const amended = valueOf<Partial<Amendment>>(request.input.args)?.arguments;
+    if (amended) reading.given.push(amended);
+  }
   const local = localActivityOf(event);
   const prepared = local?.activity === 'prepareCall' ? (local.result as Prepared | undefined) : undefined;
-  if (prepared?.verdict === 'run' && prepared.grant)
-    checkGrant(reading, event, { judgement: prepared.judgement, agent: reading.agent }, prepared.grant.grant);
-  if (prepared?.verdict !== 'ask') return;
+  if (!prepared) return;
+  reading.prepared = prepared;
+  if (prepared.verdict === 'run' && prepared.grant) {
+    const { grant, verified } = prepared.grant;
+    const args = reading.given.at(-1) ?? {};
+    const held = await checkGrant(reading, event, grant, { judgement: prepared.judgement }, args);
+    if (held && held.verified === verified) reading.records.push(grantRecord(prepared.grant));
+  }
+  if (prepared.verdict !== 'ask') return;
   const { ask, judgement } = prepared;
   const { runId, agent, fingerprint, workspace, requestedAt, expiresAt, bound } = ask;
   const content = { runId, agent, fingerprint, workspace, requestedAt, expiresAt, bound, arguments: ask.arguments };
@@ -107,83 +135,182 @@ function checkRequest(reading: Reading, event: HistoryEvent): void {
   );
 }
 
-function checkDecision(reading: Reading, event: HistoryEvent): void {
+async function checkDecision(reading: Reading, event: HistoryEvent): Promise<void> {
   const signal = event.workflowExecutionSignaledEventAttributes;
   const sealed = signal?.signalName === CALL_MESSAGE.decision ? valueOf<SealedDecision>(signal.input) : undefined;
   if (!sealed || sealed.code) return;
   const asked = reading.asked.get(sealed.digest);
   if (!asked) return say(reading, event, 'decision', false, `by ${sealed.approver}: on nothing that this call asked`);
-  if (sealed.grant) {
-    const { judgement, ask } = asked;
-    return checkGrant(reading, event, { judgement, agent: ask.agent }, sealed.grant, sealed.digest);
-  }
-  const all = sealedDecisions(sealed).map((decision) => checkOne(reading, event, asked, decision));
-  // What the outcome says of the approver is the copy; the signature is on the other.
-  const same = isSealedAs(sealed);
-  if (!same)
-    say(reading, event, 'decision', false, `the record names ${sealed.approver} otherwise than the decision does`);
-  if (same && sealed.decision === 'approve' && all.every(Boolean)) reading.approved.add(sealed.digest);
+  if (!(sealed.grant ? await grantHolds(reading, event, asked, sealed) : decisionsHold(reading, event, asked, sealed)))
+    return;
+  reading.decided.push(sealed);
+  const record = approvalRecord(sealed);
+  if (record) reading.records.push(record);
 }
 
-function checkOne(
+async function grantHolds(reading: Reading, event: HistoryEvent, asked: Asked, sealed: SealedDecision) {
+  const { grant, approver, decision, verified } = sealed;
+  const held = grant && (await checkGrant(reading, event, grant, asked, asked.ask.arguments));
+  if (!held) return false;
+  const ok = asked.ask.required === 1 && approver === grant.by && decision === 'approve' && verified === held.verified;
+  if (!ok) say(reading, event, 'decision', false, `the record of grant ${grant.id} says more than the grant`);
+  return ok;
+}
+
+/** Each is its approver's, together they are enough, and the copy of them that the outcome repeats says the same. */
+function decisionsHold(reading: Reading, event: HistoryEvent, asked: Asked, sealed: SealedDecision): boolean {
+  const counted = sealedDecisions(sealed).map((decision) => admitted(reading, event, asked, decision));
+  const good = counted.filter((one) => one !== undefined);
+  if (good.length === 0 || good.length < counted.length) return false;
+  const { required } = asked.ask;
+  const result = quorum(good, { required, owner: reading.sessions[0]?.owner });
+  if (result.state === 'more') {
+    say(reading, event, 'decision', false, `${result.have} of ${required} approvers agreed`);
+    return false;
+  }
+  const again = sealDecisions(sealedDecisions(sealed), sealed.verified);
+  const state = sealed.decision === 'approve' ? 'approved' : 'denied';
+  const ok = result.state === state && (result.verified || !sealed.verified) && same(again, sealed);
+  if (!ok)
+    say(reading, event, 'decision', false, `the record names ${sealed.approver} otherwise than the decision does`);
+  return ok;
+}
+
+function admitted(
   reading: Reading,
   event: HistoryEvent,
   { ask, judgement }: Asked,
-  decision: ReturnType<typeof sealedDecisions>[number],
-): boolean {
+  decision: SealedDecision['decisions'][number],
+): CountedDecision | undefined {
+  const { name, tool, settings } = reading;
   const { requestedAt, expiresAt, agent } = ask;
-  const { tool, settings, name } = reading;
   const { groups, approvals } = settings;
   const request = { ...name, requestedAt, expiresAt, agent, tool, tier: judgement.tier, ...(groups && { groups }) };
-  const admitted = admitDecision(decision, { digest: ask.digest, request }, approvals, timeOf(event));
-  const how = admitted.ok
-    ? admitted.counted.verified
-      ? 'signed, and the signature holds'
-      : 'unsigned'
-    : admitted.reason;
-  say(reading, event, 'decision', admitted.ok, `${decision.decision} by ${decision.approver}: ${how}`);
-  return admitted.ok;
+  const result = admitDecision(decision, { digest: ask.digest, request }, approvals, timeOf(event));
+  const good = result.ok && (result.counted.verified ? 'signed, and the signature holds' : 'unsigned');
+  const how = result.ok ? good : result.reason;
+  say(reading, event, 'decision', result.ok, `${decision.decision} by ${decision.approver}: ${how}`);
+  return result.ok ? result.counted : undefined;
 }
 
-function checkGrant(
+async function checkGrant(
   reading: Reading,
   event: HistoryEvent,
-  { judgement, agent }: { judgement: Judgement; agent: string },
-  grant: Parameters<typeof verifyGrant>[0],
-  digest?: string,
-): void {
-  const { tool, settings, place } = reading;
-  const { groups, approvals } = settings;
-  const asked = { tool, tier: judgement.tier, agent, place, ...(groups && { groups }) };
-  const checked = verifyGrant(grant, asked, approvals, timeOf(event));
+  grant: Grant,
+  about: { judgement: Judgement; ask?: Ask },
+  args: JsonObject,
+): Promise<{ verified: boolean } | undefined> {
+  const checked = await useOf(reading, event, grant, about, args);
   const how = checked.ok ? (checked.verified ? 'signed, and the signature holds' : 'unsigned') : checked.reason;
-  if (checked.ok && digest !== undefined) reading.approved.add(digest);
   say(reading, event, 'grant', checked.ok, `${grant.id} by ${grant.by}: ${how}`);
+  return checked.ok ? checked : undefined;
 }
 
-/** What ran must have been allowed by something that holds. A call that policy lets run by itself needs nothing. */
-function checkExecution(reading: Reading, event: HistoryEvent): void {
+function useOf(
+  { tool, sessions, place, settings }: Reading,
+  event: HistoryEvent,
+  grant: Grant,
+  { judgement, ask }: { judgement: Judgement; ask?: Ask },
+  args: JsonObject,
+) {
+  const agent = ask?.agent ?? sessions[0]?.agent ?? '';
+  const route = ask?.route.map((id) => ({ id, workspace: ask.workspace })) ?? sessions;
+  const use = { grant, tool, arguments: args, tier: judgement.tier, agent, sessions: route, place, bound: ask?.bound };
+  return checkGrantUse({ ...use, at: timeOf(event) }, settings);
+}
+
+async function checkExecution(reading: Reading, event: HistoryEvent): Promise<void> {
   const scheduled = event.activityTaskScheduledEventAttributes;
   if (scheduled?.activityType?.name === 'executeTool') {
-    const input = valueOf<ExecuteInput>(scheduled.input);
-    if (input) reading.executions.set(String(event.eventId), input);
+    const input = valueOf<ExecuteInput>(scheduled.input) ?? { tool: '', arguments: {} };
+    reading.running.set(String(event.eventId), { event, input });
   }
   const completed = event.activityTaskCompletedEventAttributes;
   const { activityTaskFailedEventAttributes: failed, activityTaskTimedOutEventAttributes: lost } = event;
   const ended = completed ?? failed ?? lost ?? event.activityTaskCanceledEventAttributes;
-  const input = reading.executions.get(String(ended?.scheduledEventId));
-  if (!input) return;
-  const status = valueOf<Execution>(completed?.result)?.status;
-  if (status === 'held' || status === 'refused')
-    return say(reading, event, 'execution', true, `${status}: nothing ran`);
-  if (!input.approval) {
-    if (reading.asked.size === 0 || input.grant) return;
-    return say(reading, event, 'execution', status === 'denied', 'of what was asked about, without any approval');
-  }
-  const { digest } = input.approval;
-  const ok = reading.approved.has(digest) && input.approval.decision.digest === digest;
-  const text = ok
-    ? `of ${shortCode(digest)}, as approved`
-    : `of ${shortCode(digest)}, which nothing that holds approved`;
-  say(reading, event, 'execution', ok, text);
+  const id = String(ended?.scheduledEventId);
+  const started = reading.running.get(id);
+  if (!started) return;
+  reading.running.delete(id);
+  const status = valueOf<Execution>(completed?.result)?.status ?? (lost ? 'timed_out' : 'failed');
+  await checkOne(reading, event, started.input, status);
+}
+
+/** What ran must be the call's, once, and allowed by something that holds. `status`: undefined while it runs. */
+async function checkOne(
+  reading: Reading,
+  event: HistoryEvent,
+  input: ExecuteInput,
+  status: Execution['status'] | undefined,
+): Promise<void> {
+  const tell = (ok: boolean, text: string): void => say(reading, event, 'execution', ok, text);
+  if (status === 'held' || status === 'refused') return tell(true, `${status}: nothing ran`);
+  if (input.recover) return tell(reading.ran.count > 0, 'what became of it was looked up; nothing ran');
+  const again = isAgain(reading);
+  reading.ran = { count: reading.ran.count + 1, last: status };
+  if (again) return tell(false, 'once more of what has run');
+  const ownCall = input.tool === reading.input.tool && reading.given.some((args) => same(args, input.arguments));
+  if (!ownCall) return tell(false, 'of another tool or other arguments than the call’s');
+  if (input.approval) return tell(...ofApproval(reading, input, input.approval));
+  if (input.grant) return tell(...(await ofGrant(reading, event, input, input.grant)));
+  if (reading.prepared?.verdict === 'run' && !reading.prepared.grant) return tell(true, 'as policy lets it run');
+  return tell(status === 'denied', 'of what was asked about, without any approval');
+}
+
+/** A tool that may be repeated is, after a try that came to no end, as often as its limits say. */
+function isAgain({ tool, ran, prepared }: Reading): boolean {
+  if (ran.count === 0) return false;
+  const plan = prepared && 'plan' in prepared ? prepared.plan : undefined;
+  if (!plan || plan.effect === 'once') return true;
+  // The history's own word counts only for tools that this program does not have.
+  if ('parameters' in tool && tool.effect === 'once') return true;
+  return ran.last !== 'timed_out' || ran.count >= plan.limits.maxTries;
+}
+
+function ofApproval(
+  { tool, asked, decided }: Reading,
+  input: ExecuteInput,
+  { digest, requestedAt, expiresAt, decision }: NonNullable<ExecuteInput['approval']>,
+): [boolean, string] {
+  const what = asked.get(digest);
+  const first = decided.find((one) => one.digest === digest);
+  if (!what || first?.decision !== 'approve')
+    return [false, `of ${shortCode(digest)}, which nothing that holds approved`];
+  if (!decided.some((one) => same(one, decision)))
+    return [false, `of ${shortCode(digest)}, by another decision than those that came`];
+  const { ask } = what;
+  const ok = ask.requestedAt === requestedAt && ask.expiresAt === expiresAt && comesTo(tool, ask, input.arguments);
+  return [ok, `of ${shortCode(digest)}, ${ok ? 'as approved' : 'otherwise than asked'}`];
+}
+
+/** The one that preparation found, or that came instead of a decision; and it covers what ran. */
+async function ofGrant(
+  reading: Reading,
+  event: HistoryEvent,
+  input: ExecuteInput,
+  grant: Grant,
+): Promise<[boolean, string]> {
+  const { prepared, decided } = reading;
+  if (!prepared || !('judgement' in prepared) || !prepared.judgement)
+    return [false, `by grant ${grant.id}, of what nobody judged`];
+  const came = [
+    prepared.verdict === 'run' ? prepared.grant?.grant : undefined,
+    ...decided.map((sealed) => sealed.grant),
+  ];
+  if (!came.some((one) => one !== undefined && same(one, grant)))
+    return [false, `by grant ${grant.id}, which did not come to this call or does not hold`];
+  const ask = prepared.verdict === 'ask' ? { ask: prepared.ask } : {};
+  const checked = await useOf(reading, event, grant, { judgement: prepared.judgement, ...ask }, input.arguments);
+  return [checked.ok, `by grant ${grant.id}${checked.ok ? '' : `: ${checked.reason}`}`];
+}
+
+/** Whom the outcome names must have decided so. */
+function checkOutcome(reading: Reading, event: HistoryEvent): void {
+  const outcome = valueOf<Outcome>(event.workflowExecutionCompletedEventAttributes?.result);
+  const needed = reading.asked.size > 0 && outcome?.status === 'completed';
+  const record = outcome?.approval;
+  if (!record && !needed) return;
+  const ok = record !== undefined && reading.records.some((one) => same(one, record));
+  const who = record ? `${record.decision} by ${record.approver}` : 'nobody';
+  say(reading, event, 'outcome', ok, `names ${who}${ok ? '' : ', which nothing that holds says'}`);
 }

@@ -3,14 +3,14 @@ import type { Client } from '@temporalio/client';
 import { callsUnder } from '../../client/audit-session.ts';
 import { readHistory } from '../../client/history.ts';
 import { isGone, unreachable } from '../../client/transport.ts';
-import type { ToolFacts } from '../../policy/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { parseCallWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../../protocol/ids.ts';
 import { type SessionFacts, sessionRecord } from '../../protocol/session.ts';
 import { builtInTools } from '../../tools/index.ts';
 import { findSession } from '../sessions/find-session.ts';
 import { type AnyCountersign, callNamed, isCallReference } from '../service/with-service.ts';
-import { type Check, type VerifySettings, verifyCall } from './verify-call.ts';
+import { type Check, verifyCall } from './verify-call.ts';
+import type { VerifySettings, VerifyTool } from './verify-content.ts';
 
 export interface CheckedCall {
   /** Its full name. */
@@ -56,11 +56,21 @@ async function verifyOne(client: Client, call: string, settings: VerifySettings)
     const text = 'it is listed, and has no history of a call';
     return { call, holds: false, checks: [{ at: new Date().toISOString(), what: 'request', ok: false, text }] };
   }
-  const session = await factsOf(client, name.session);
-  const main = session && session.main !== session.id ? await factsOf(client, session.main) : session;
-  const place = { namespace: client.options.namespace, ...(main && { workspace: main.workspace }) };
-  const checks = verifyCall(events, name, toolNamed, settings, session?.agent, place);
+  const sessions = await sessionsOf(client, name.session);
+  const where = { sessions, namespace: client.options.namespace };
+  const checks = await verifyCall(events, name, toolNamed, settings, where);
   return { call, holds: checks.every(({ ok }) => ok), checks };
+}
+
+/** The session and those above it, nearest first, as far as Temporal keeps them. A parent that stands no higher leads nowhere. */
+async function sessionsOf(client: Client, id: string): Promise<SessionFacts[]> {
+  const sessions: SessionFacts[] = [];
+  for (let facts = await factsOf(client, id); facts;) {
+    sessions.push(facts);
+    const above = facts.parent === undefined ? undefined : await factsOf(client, facts.parent);
+    facts = above && above.depth < facts.depth ? above : undefined;
+  }
+  return sessions;
 }
 
 /** A session's facts; undefined where Temporal no longer keeps them. */
@@ -74,5 +84,5 @@ async function factsOf(client: Client, id: string): Promise<SessionFacts | undef
 }
 
 /** A tool that this program does not have is reckoned among the dangerous ones. */
-const toolNamed = (name: string): ToolFacts =>
+const toolNamed = (name: string): VerifyTool =>
   builtInTools.find((tool) => tool.name === name) ?? { name, tier: 'elevated', effect: 'once', groups: [], needs: [] };
