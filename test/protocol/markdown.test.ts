@@ -29,3 +29,7 @@ test('a call is named by tool and what it acts on, without secrets, within 300 b
 test.each(['[a](b) <i> https://x www.y a@b *c* \\d', 'rm -rf build && git push', '𝒳 | ~'])('%j is had back', (text) => {
   expect(fromPlainMarkdown(plainMarkdown(text))).toBe(text);
 });
+
+test.each([1e300, Number.NaN, 8.64e15 + 1])('%d is no time, and no error', (at) => {
+  expect(plainTime(at)).toBe('no known time');
+});
