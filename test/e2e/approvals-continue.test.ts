@@ -55,7 +55,7 @@ test('a session with updates always under way continues as new all the same', { 
   // Each is looked into by an activity, and leaves the request waiting.
   const forged = {
     ...{ session: 'crowded', callId: 'wanted', digest, decision: 'approve', approver: 'ada' },
-    ...{ at: Date.now(), signature: Buffer.alloc(64).toString('base64') },
+    ...{ at: Date.now(), signature: Buffer.alloc(64).toString('base64url') },
   };
   let over = false;
   const answers: string[] = [];
