@@ -209,7 +209,10 @@ describe('a call that asks', () => {
     const [verified, checked] = await json('audit', 'top', '--verify');
     expect([verified, checked['session'], checked['holds']]).toEqual([0, 'top', true]);
     const ofDenied = (checked['calls'] as Record<string, unknown>[]).find(({ call }) => call === id);
-    expect(ofDenied).toMatchObject({ holds: true, checks: [{ what: 'request' }, { what: 'decision' }] });
+    expect(ofDenied).toMatchObject({
+      holds: true,
+      checks: [{ what: 'request' }, { what: 'decision' }, { what: 'outcome' }],
+    });
     const strict = join(service.workspace, 'strict.jsonc');
     await writeFile(strict, '{"approvals":{"signatures":"required"}}');
     const [refused, against] = await json('audit', 'top', '--verify', '--config', strict);
