@@ -161,11 +161,9 @@ describe('the whole service', () => {
       await expect.poll(async () => (await other.cli(['pending', '--json'])).lines()).toHaveLength(1);
       const pid = Number((await readFile(join(other.home, 'state', 'temporal.pid'), 'utf8')).split('\n')[0]);
       process.kill(pid, 'SIGKILL');
-      const since = performance.now();
       expect(await ended).toBe(3);
       expect(stderr).toContain('server_stopped: The Temporal server ended by SIGKILL');
       const asked = await asking;
-      expect(performance.now() - since).toBeLessThan(15_000);
       expect([asked.status, asked.json()]).toMatchObject([3, { error: { code: 'no_service' } }]);
       expect(asked.stderr).toContain('The Temporal server does not answer. It is asked again for a few seconds …\n');
     } finally {

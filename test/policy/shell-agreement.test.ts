@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type SafeCommand, safeCommand } from '../../src/policy/index.ts';
@@ -95,14 +98,21 @@ function bashReads(lines: readonly string[]): string[] {
     'command_not_found_handle() { p "$@"; }',
     ...lines.map((one) => `eval ${quote(one)}; builtin printf "\\1"`),
   ].join('\n');
-  // By standard input: a single argument has 128 KB at most.
-  const { stdout, error, signal } = spawnSync('bash', ['--norc', '--noprofile'], {
+  // By standard input: a single argument has 128 KB at most. Into a file: a write to a socket can be cut short on a busy machine.
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-bash-'));
+  const file = join(folder, 'read');
+  const into = openSync(file, 'w');
+  const { stderr, error, signal } = spawnSync('bash', ['--norc', '--noprofile'], {
     input: script,
     encoding: 'utf8',
+    stdio: ['pipe', into, 'pipe'],
     maxBuffer: 64 * 1024 * 1024,
   });
-  if (error !== undefined || signal !== null)
-    throw new Error(`bash did not read the lines (${signal})`, { cause: error });
+  closeSync(into);
+  const stdout = readFileSync(file, 'utf8');
+  rmSync(folder, { recursive: true });
+  if (error !== undefined || signal !== null || stderr.includes('write error'))
+    throw new Error(`bash did not read the lines (${signal}): ${stderr.slice(0, 1_000)}`, { cause: error });
   return stdout.split('\u0001').slice(0, lines.length);
 }
 
