@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { plainLine } from '../../src/policy/shell/plain.ts';
 import { secondReading } from '../../src/policy/shell/second-parser.ts';
+
+vi.mock('../../src/policy/shell/second-parser.ts', { spy: true });
 
 it('prints what it read in one form', () => {
   expect(secondReading('ls   -x  |  wc')).toBe('ls -x | wc');
@@ -20,5 +22,9 @@ it('reads texts alike however many it has read', () => {
 });
 
 it('is asked for no line that is none by the first', () => {
+  vi.mocked(secondReading).mockClear();
   expect(plainLine('echo $(id)', { maxLength: 100, maxParts: 5 })).toMatchObject({ plain: false });
+  expect(secondReading).not.toHaveBeenCalled();
+  expect(plainLine('echo id', { maxLength: 100, maxParts: 5 })).toMatchObject({ plain: true });
+  expect(secondReading).toHaveBeenCalledOnce();
 });

@@ -49,17 +49,18 @@ export async function preparePipes(): Promise<void> {
 }
 
 async function fill(): Promise<void> {
-  let folder: string | undefined;
   try {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-'));
-    const at = folder;
-    const names = Array.from({ length: 2 * BATCH }, (_, i) => join(at, String(i)));
-    await makeFifos(names);
-    for (let i = 0; i < names.length; i += 2)
-      ready.push([openEnds(names[i] as string), openEnds(names[i + 1] as string)]);
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-'));
+    try {
+      const names = Array.from({ length: 2 * BATCH }, (_, i) => join(folder, String(i)));
+      await makeFifos(names);
+      for (let i = 0; i < names.length; i += 2)
+        ready.push([openEnds(names[i] as string), openEnds(names[i + 1] as string)]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   } finally {
     filling = undefined;
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 }
 

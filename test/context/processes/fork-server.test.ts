@@ -34,7 +34,7 @@ describe('the process that starts commands', () => {
     expect(forkServersOf(process.pid)).toHaveLength(1);
   });
 
-  it('is small, knows nothing of the environment, and holds no descriptor of its commands', async () => {
+  it('knows nothing of the environment, and holds no descriptor of its commands', async () => {
     const { shell } = await contextOf(scratch());
     await shell?.run({ command: 'true', timeoutMs: 10_000 });
     const [pid = 0] = forkServersOf(process.pid);
