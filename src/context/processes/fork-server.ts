@@ -59,9 +59,10 @@ export class ForkServer {
     });
   }
 
-  /** By the one signal that also ends what is stopped. */
+  /** By the one signal that also ends what is stopped. What it had started counts as lost at once: one that waits for a disk ends late. */
   end(): void {
     this.#child.kill('SIGKILL');
+    this.#lose();
   }
 
   #forget(id: number): void {

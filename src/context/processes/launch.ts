@@ -1,7 +1,7 @@
 /** Starts one program, by the fork server where there is one, else from here. */
 import { spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants } from 'node:fs';
+import { closeSync, constants, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { type ForkAnswer, HIDDEN, type StdioItem } from './fork-server-messages.ts';
 import { endForkServer, forkServer, hasForkServer } from './fork-server.ts';
@@ -24,6 +24,8 @@ export interface Launched {
   /** What the child has written to its `report` pipe so far. */
   report(): string;
   exit: Promise<[number | null, NodeJS.Signals | null]>;
+  /** For when no `exit` comes: a fork server that keeps silent about an end is ended, so that `exit` comes. */
+  checkStarter(): void;
   /** Lets go of the pipes. */
   close(): void;
 }
@@ -68,7 +70,7 @@ async function launchThere(
   { extra = [], ...program }: Program,
   stdout: number,
   stderr: number,
-): Promise<Pick<Launched, 'pid' | 'report' | 'exit'>> {
+): Promise<Omit<Launched, 'stdout' | 'stderr' | 'close'>> {
   const started = Promise.withResolvers<number>();
   const exit = Promise.withResolvers<[number | null, NodeJS.Signals | null]>();
   let report = '';
@@ -81,8 +83,21 @@ async function launchThere(
     if ('error' in answer) exit.resolve([null, 'SIGKILL']);
   };
   const out = (fd: number): StdioItem => ({ fd, flags: constants.O_WRONLY });
-  forkServer().start({ ...program, stdio: ['ignore', out(stdout), out(stderr), ...extra] }, listener);
-  return { pid: await started.promise, report: () => report, exit: exit.promise };
+  const server = forkServer();
+  server.start({ ...program, stdio: ['ignore', out(stdout), out(stderr), ...extra] }, listener);
+  const pid = await started.promise;
+  const checkStarter = (): void => (isOver(pid) ? server.end() : undefined);
+  return { pid, report: () => report, exit: exit.promise, checkStarter };
+}
+
+/** A process of which nobody has taken note that it ended stays as a zombie. One that the kernel cannot end yet is no fault of who started it. */
+function isOver(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat[stat.lastIndexOf(')') + 2] === 'Z';
+  } catch {
+    return true;
+  }
 }
 
 /** Node's own pipes are sockets, which scripts notice (see pipes.ts). */
@@ -112,6 +127,7 @@ async function launchHere({ file, args, env, cwd, extra = [] }: Program): Promis
     stderr: child.stderr as Readable,
     report: () => report,
     exit,
+    checkStarter: () => undefined,
     close: () => child.stdio.forEach((stream) => stream?.destroy()),
   };
 }

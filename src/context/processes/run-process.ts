@@ -7,8 +7,11 @@ import { type Launched, type Program, launch } from './launch.ts';
 
 /** Between the request to end and the order. */
 const GRACE_MS = 300;
-/** How long past the limit a start is waited for, before the process that starts commands is taken for hung: other commands fall with it. */
-const HUNG_MS = 2_000;
+/**
+ * How long past its limit a start is waited for, and after the order to end the news of the end, before the process that starts commands is
+ * taken for hung: other commands fall with it. With the grace less than what whoever runs a tool gives it to stop (run-tool.ts).
+ */
+const HUNG_MS = 1_500;
 /** How long output is waited for once the process has ended: something it left behind may hold the pipe. */
 const DRAIN_MS = 200;
 
@@ -29,16 +32,22 @@ export async function runProcess(plan: ProcessPlan, timeoutMs: number, signal: A
   const begun = performance.now();
   const child = await launchInTime(program, timeoutMs, signal);
   if (child === undefined) return { exitCode: null, signal: null, timedOut: true, ...new OutputCollector().finish() };
+  let unheard: NodeJS.Timeout | undefined;
+  const stop = (how: 'SIGTERM' | 'SIGKILL'): void => {
+    end(child, how);
+    if (how === 'SIGKILL') unheard = setInterval(child.checkStarter, HUNG_MS);
+  };
   try {
     const output = new OutputCollector();
     const ended = [collect(child.stdout, 'stdout', output), collect(child.stderr, 'stderr', output)];
     const left = Math.max(0, timeoutMs - (performance.now() - begun));
-    using limit = new EndOfTime(left, signal, (how) => end(child, how), GRACE_MS);
+    using limit = new EndOfTime(left, signal, stop, GRACE_MS);
     const [exitCode, exitSignal] = await child.exit.finally(() => end(child, 'SIGKILL'));
     await Promise.race([Promise.all(ended), delay(DRAIN_MS)]);
     if (limit.why === 'abort') throw abortedBy(signal);
     return { exitCode, signal: exitSignal, timedOut: limit.why === 'timeout', ...output.finish() };
   } finally {
+    clearInterval(unheard);
     child.close();
   }
 }
