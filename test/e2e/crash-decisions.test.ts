@@ -3,58 +3,31 @@
  * executing, recorded, answered. A dozen decisions follow each other so closely that one kill meets them at all of these at once.
  * None may be lost and none doubled, counted by marks that each execution leaves in a file.
  */
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CallHandle, Countersign, type SessionHandle } from '../../src/client/index.ts';
+import type { CallHandle } from '../../src/client/index.ts';
 import { isCountersignError } from '../../src/protocol/errors.ts';
 import type { Outcome } from '../../src/protocol/outcome.ts';
-import { type TemporalServer, startTemporal } from '../../src/server/temporal.ts';
 import { pooled } from '../bench/measure/pool.ts';
 import { until } from '../bench/measure/until.ts';
 import { runCli } from '../cli/cli.fixture.ts';
+import { type CrashStage, openCrashStage } from '../support/crash-stage.ts';
 import { marks } from '../support/probe-tools.ts';
-import { type WorkerProcess, spawnWorker } from '../support/spawn-worker.ts';
-import { testFolder } from '../support/worker.ts';
 
-let folder: string;
-let server: TemporalServer;
-let worker: WorkerProcess;
-let countersign: Countersign<Record<string, unknown>>;
-let session: SessionHandle<Record<string, unknown>>;
-let log: string;
-
-const startServer = (port = 0): Promise<TemporalServer> =>
-  startTemporal({ dataDir: join(folder, 'temporal'), port, ui: false });
-const startWorker = (): Promise<WorkerProcess> => spawnWorker(server.address, 'countersign', folder);
-
+let stage: CrashStage;
 beforeAll(async () => {
-  folder = await testFolder();
-  log = join(folder, 'marks');
-  server = await startServer();
-  worker = await startWorker();
-  countersign = await Countersign.connect({ address: server.address });
-  session = await countersign.openSession({ id: 'crash', workspace: join(folder, 'workspace') });
+  stage = await openCrashStage();
 });
-afterAll(async () => {
-  await countersign.close();
-  await worker.kill();
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => stage[Symbol.asyncDispose]());
 
 const kills = {
   worker: async (): Promise<void> => {
-    await worker.kill();
-    worker = await startWorker();
+    await stage.killWorker();
+    await stage.startWorker();
   },
-  server: async (): Promise<void> => {
-    const port = Number(server.address.split(':')[1]);
-    process.kill(server.pid, 'SIGKILL');
-    await server.stop();
-    server = await startServer(port);
-  },
+  server: (): Promise<void> => stage.killServer(),
 };
 
 const CALLS = 12;
@@ -74,13 +47,13 @@ interface Decided {
 const waiting = (round: string): Promise<Decided[]> =>
   pooled(CALLS, 6, async (i) => {
     const mark = `${round}-${i}`;
-    const call = await session.start('probe_elevated', { log, mark, ms: 40 }, { callId: mark });
+    const call = await stage.session.start('probe_elevated', { log: stage.log, mark, ms: 40 }, { callId: mark });
     expect(await call.settled()).toMatchObject({ state: 'waiting' });
     return { call, mark, verdict: verdictOf(i) };
   });
 
 const decide = async ({ call, verdict }: Decided): Promise<string> => {
-  const { approvals } = countersign;
+  const { approvals } = stage.countersign;
   const decision =
     verdict === 'approve'
       ? approvals.approve(call.id, { approver: 'ada' })
@@ -103,14 +76,14 @@ const moments: Record<string, (progress: Progress) => boolean> = {
 };
 
 async function countMarks(round: string): Promise<Pick<Progress, 'begun' | 'ended'>> {
-  const lines = (await readFile(log, 'utf8').catch(() => '')).split('\n');
+  const lines = (await readFile(stage.log, 'utf8').catch(() => '')).split('\n');
   const count = (start: string): number => lines.filter((line) => line.startsWith(`${start} ${round}-`)).length;
   return { begun: count('begin'), ended: count('end') };
 }
 
 /** It ended as decided. Where the worker was lost in the middle of an execution, nobody can say, and so it is said. */
 async function expectAsDecided({ mark, verdict }: Decided, outcome: Outcome, workerLost: boolean): Promise<void> {
-  const ran = [await marks(log, `begin ${mark}`), await marks(log, `end ${mark}`)];
+  const ran = [await marks(stage.log, `begin ${mark}`), await marks(stage.log, `end ${mark}`)];
   const told = [mark, outcome.error?.code ?? outcome.status, ...ran];
   if (verdict === 'deny') expect(told).toEqual([mark, 'approval_denied', 0, 0]);
   else if (outcome.status === 'unknown' && workerLost) expect(ran[0]).toBeLessThanOrEqual(1);
@@ -143,13 +116,15 @@ test.for(table)('the %s is killed when of many decisions %s', { timeout: 90_000 
     await expectAsDecided(one, await one.call.outcome(), victim === 'worker');
   }
   const left = async (): Promise<string[]> =>
-    (await countersign.approvals.pending({ session: 'crash' })).map(({ id }) => id).filter((id) => id.includes(round));
+    (await stage.countersign.approvals.pending({ session: 'crash' }))
+      .map(({ id }) => id)
+      .filter((id) => id.includes(round));
   await expect.poll(left).toEqual([]);
 });
 
 test('the command is killed at any moment of a decision', { timeout: 90_000 }, async () => {
   const calls = await waiting('cli');
-  const env = { TEMPORAL_ADDRESS: server.address, COUNTERSIGN_HOME: join(folder, 'home') };
+  const env = { TEMPORAL_ADDRESS: stage.address, COUNTERSIGN_HOME: join(stage.folder, 'home') };
   const command = ({ call, verdict }: Decided): string[] =>
     verdict === 'approve' ? ['approve', call.id, '--json'] : ['deny', call.id, '--reason', 'no', '--json'];
   const [whole, ...killed] = calls;

@@ -2,39 +2,16 @@
  * Kills the worker, then the server, while calls are in every state there is. Nothing may be lost, and no `once` tool may run
  * twice: counted by marks that each execution leaves in a file.
  */
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type CallHandle, Countersign, type SessionHandle } from '../../src/client/index.ts';
-import { type TemporalServer, startTemporal } from '../../src/server/temporal.ts';
+import type { CallHandle } from '../../src/client/index.ts';
+import { type CrashStage, openCrashStage } from '../support/crash-stage.ts';
 import { marks } from '../support/probe-tools.ts';
-import { type WorkerProcess, spawnWorker } from '../support/spawn-worker.ts';
-import { testFolder } from '../support/worker.ts';
 
-let folder: string;
-let server: TemporalServer;
-let worker: WorkerProcess;
-let countersign: Countersign<Record<string, unknown>>;
-let session: SessionHandle<Record<string, unknown>>;
-let log: string;
-
-const startServer = (port = 0): Promise<TemporalServer> =>
-  startTemporal({ dataDir: join(folder, 'temporal'), port, ui: false });
-
+let stage: CrashStage;
 beforeEach(async () => {
-  folder = await testFolder();
-  log = join(folder, 'marks');
-  server = await startServer();
-  worker = await spawnWorker(server.address, 'countersign', folder);
-  countersign = await Countersign.connect({ address: server.address });
-  session = await countersign.openSession({ id: 'crash', workspace: join(folder, 'workspace') });
+  stage = await openCrashStage();
 });
-afterEach(async () => {
-  await countersign.close();
-  await worker.kill();
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => stage[Symbol.asyncDispose]());
 
 interface Calls {
   running: CallHandle;
@@ -46,6 +23,7 @@ interface Calls {
 
 /** One call in each state. */
 async function startAll(onceMs: number): Promise<Calls> {
+  const { session, log } = stage;
   const calls: Calls = {
     approval: await session.start('probe_elevated', { log, mark: 'approval' }, { callId: 'approval' }),
     correction: await session.start('write', { path: 'x.txt' }, { callId: 'correction' }),
@@ -71,47 +49,49 @@ async function startAll(onceMs: number): Promise<Calls> {
 
 /** What waited goes on to its end as if nothing had happened. */
 async function finishWaiting(calls: Calls): Promise<void> {
+  const { approvals } = stage.countersign;
   expect(await calls.correction.settled()).toMatchObject({
     state: 'waiting',
     waiting: { for: 'correction', attempt: 1 },
   });
   expect(await calls.correction.amend({ path: 'x.txt', content: 'x' }, 1)).toMatchObject({ answer: 'accepted' });
   expect(await calls.correction.outcome()).toMatchObject({ status: 'completed', attempts: 2 });
-  const pending = await countersign.approvals.pending();
+  const pending = await approvals.pending();
   expect(pending.map(({ id }) => id)).toEqual(['call/crash/approval']);
-  expect(await countersign.approvals.approve('call/crash/approval', { approver: 'ada' })).toMatchObject({
+  expect(await approvals.approve('call/crash/approval', { approver: 'ada' })).toMatchObject({
     answer: 'accepted',
   });
   expect(await calls.approval.outcome()).toMatchObject({ status: 'completed', tries: 1 });
-  expect(await marks(log, 'begin approval')).toBe(1);
+  expect(await marks(stage.log, 'begin approval')).toBe(1);
 }
 
 test('the worker is killed', { timeout: 120_000 }, async () => {
   const calls = await startAll(60_000);
-  await worker.kill();
-  worker = await spawnWorker(server.address, 'countersign', folder);
+  await stage.killWorker();
+  await stage.startWorker();
   await finishWaiting(calls);
   expect(await calls.backoff.outcome()).toMatchObject({ status: 'completed', tries: 2 });
   expect(await calls.repeatable.outcome()).toMatchObject({ status: 'completed', tries: 2 });
-  expect(await marks(log, 'begin repeatable')).toBe(2);
+  expect(await marks(stage.log, 'begin repeatable')).toBe(2);
   expect(await calls.running.outcome()).toMatchObject({
     status: 'unknown',
     error: { code: 'outcome_unknown' },
     tries: 1,
   });
-  expect(await marks(log, 'begin running')).toBe(1);
-  expect(await marks(log, 'end running')).toBe(0);
+  expect(await marks(stage.log, 'begin running')).toBe(1);
+  expect(await marks(stage.log, 'end running')).toBe(0);
 });
 
 test(
   'a call is cancelled after its worker was killed: what became of its tool is still said',
   { timeout: 120_000 },
   async () => {
+    const { session, log } = stage;
     const call = await session.start('probe_once', { log, mark: 'lost', ms: 60_000 }, { callId: 'lost' });
     await expect.poll(() => marks(log, 'begin lost'), { timeout: 10_000 }).toBe(1);
-    await worker.kill();
+    await stage.killWorker();
     await call.cancel();
-    worker = await spawnWorker(server.address, 'countersign', folder);
+    await stage.startWorker();
     expect(await call.outcome()).toMatchObject({ status: 'unknown', error: { code: 'outcome_unknown' } });
     expect(await marks(log, 'begin lost')).toBe(1);
   },
@@ -119,14 +99,11 @@ test(
 
 test('the server is killed', { timeout: 120_000 }, async () => {
   const calls = await startAll(5_000);
-  const port = Number(server.address.split(':')[1]);
-  process.kill(server.pid, 'SIGKILL');
-  await server.stop();
-  server = await startServer(port);
+  await stage.killServer();
   await finishWaiting(calls);
   expect(await calls.backoff.outcome()).toMatchObject({ status: 'completed' });
   expect(await calls.repeatable.outcome()).toMatchObject({ status: 'completed' });
   expect(await calls.running.outcome()).toMatchObject({ status: 'completed', output: { ran: 'running' }, tries: 1 });
-  expect(await marks(log, 'begin running')).toBe(1);
-  expect(await marks(log, 'end running')).toBe(1);
+  expect(await marks(stage.log, 'begin running')).toBe(1);
+  expect(await marks(stage.log, 'end running')).toBe(1);
 });
