@@ -16,6 +16,7 @@ export {
 export { canonicalPath, resolveSubjects } from './files/subjects.ts';
 export { bindCommand, type CommandBinding, type CommandSubject } from './processes/bind-command.ts';
 export { preparePipes } from './processes/pipes.ts';
+export { wasWritable } from './processes/writable.ts';
 export { sealCommand, type SealedCommand } from './processes/seal.ts';
 export { sessionProtection } from './files/protected.ts';
 export { missingHandles, openToolContext, type ShellBackend, type ToolContextOptions } from './tool-context.ts';

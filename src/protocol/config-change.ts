@@ -14,7 +14,7 @@ export type ConfigPlaces = Readonly<Record<string, string>>;
 interface Reported {
   /** Identity of the worker, `process@host`; unverified. */
   worker: string;
-  /** Absolute path on the worker's machine; null where there is no file and the defaults hold. */
+  /** Absolute path on the worker's machine, of what was loaded or refused; null where there is no file and the defaults hold. */
   file: string | null;
   /** `sha256:` of the configuration in force. */
   hash: string;

@@ -8,7 +8,7 @@ import type { Client } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { type Logger, pino } from 'pino';
 import { CONFIG_FILE, type LoadedConfig, findConfig, watchConfig, watchForFile } from '../config/index.ts';
-import { listTrustedRoots } from '../context/index.ts';
+import { listTrustedRoots, wasWritable } from '../context/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import type { Tool } from '../tools/index.ts';
 import { type ConfigRecorder, createConfigRecorder } from './config-recorder.ts';
@@ -121,20 +121,32 @@ async function openSettings({ configFile, tools }: ServiceOptions, log: Logger):
     current = loaded;
     recorder?.loaded(loaded, 'reload');
   };
-  const onError = ({ message }: Error): void => {
-    log.error({ path: current.path, error: message }, 'the configuration was not taken; the old rules stay in force');
-    recorder?.refused(message, current);
+  const refuse = (path: string, { message }: Error): void => {
+    log.error({ path, error: message }, 'the configuration was not taken; the old rules stay in force');
+    recorder?.refused(path, message, current);
   };
   const here = resolve(CONFIG_FILE);
   const onAppeared = (): void =>
-    onError(
+    refuse(
+      here,
       new Error(
         `${here} was not there when the service started. Read it; if it is meant, start the service again: then it is taken up`,
       ),
     );
+  const { path, hash } = current;
   const stopping = [
-    ...(current.path === undefined ? [] : [watchConfig(current.path, onChange, onError, current.hash, tools)]),
-    ...(configFile === undefined && current.path !== here ? [watchForFile(here, onAppeared)] : []),
+    ...(path === undefined
+      ? []
+      : [
+          watchConfig(path, {
+            onChange,
+            onError: (error) => refuse(path, error),
+            current: hash,
+            exposed: wasWritable,
+            ...(tools && { tools }),
+          }),
+        ]),
+    ...(configFile === undefined && path !== here ? [watchForFile(here, onAppeared)] : []),
   ];
   return {
     current: () => current,

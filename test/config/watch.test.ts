@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { watchConfig, watchForFile } from '../../src/config/index.ts';
+import { type ConfigWatch, watchConfig, watchForFile } from '../../src/config/watch.ts';
 
 const stops: (() => void)[] = [];
 afterEach(() => {
@@ -10,16 +11,16 @@ afterEach(() => {
 });
 
 /** A file that is watched, and what was said of it. */
-async function watched(text: string | ((path: string) => Promise<void>)) {
+async function watched(text: string | ((path: string) => Promise<void>), exposed?: ConfigWatch['exposed']) {
   const path = join(await mkdtemp(join(tmpdir(), 'countersign-watch-')), 'countersign.config.jsonc');
   await (typeof text === 'string' ? writeFile(path, text) : text(path));
   const said: string[] = [];
   stops.push(
-    watchConfig(
-      path,
-      ({ config }) => said.push(`deny ${(config.deny ?? []).join()}`),
-      (error) => said.push(error.message.replace(path, 'FILE')),
-    ),
+    watchConfig(path, {
+      onChange: ({ config }) => said.push(`deny ${(config.deny ?? []).join()}`),
+      onError: (error) => said.push(error.message.replace(path, 'FILE')),
+      ...(exposed && { exposed }),
+    }),
   );
   await new Promise((done) => setTimeout(done, 300));
   const next = async (): Promise<string | undefined> => {
@@ -95,11 +96,12 @@ describe('a watched configuration', () => {
     expect(await changed).toBe('deny shell');
   });
 
-  it('tells of a broken file once', async () => {
+  it('tells of a broken file once, also when it is saved again as it was', async () => {
     const { path, said, next } = await watched('{}');
     const broken = next();
     await writeFile(path, '{"deny": ["shel"]}');
     await broken;
+    await writeFile(path, '{"deny": ["shel"]}');
     await new Promise((done) => setTimeout(done, 2_600));
     expect(said).toHaveLength(1);
   });
@@ -108,7 +110,13 @@ describe('a watched configuration', () => {
     const path = join(await mkdtemp(join(tmpdir(), 'countersign-watch-')), 'countersign.config.jsonc');
     await writeFile(path, '{"deny": ["shell"]}');
     const changed = new Promise((done) => {
-      stops.push(watchConfig(path, ({ config }) => done(config.deny), done, 'sha256:of something else'));
+      stops.push(
+        watchConfig(path, {
+          onChange: ({ config }) => done(config.deny),
+          onError: done,
+          current: 'sha256:of something else',
+        }),
+      );
     });
     expect(await changed).toEqual(['shell']);
   });
@@ -119,6 +127,76 @@ describe('a watched configuration', () => {
     await new Promise((done) => setTimeout(done, 600));
     expect(said).toEqual([]);
   });
+});
+
+describe('a watched configuration that a command could write', () => {
+  const REFUSED = /^FILE: changed while a command ran .* save it again when none runs there: then it is taken up$/;
+  const replace = async (path: string, text: string): Promise<void> => {
+    await writeFile(`${path}.new`, text);
+    await rename(`${path}.new`, path);
+  };
+
+  it('is not taken up, nor read aloud, until it is saved again while none can; also with what it had', async () => {
+    let open = true;
+    const { path, said, next } = await watched('{}', () => open);
+    const words = next();
+    await replace(path, '{"deny": ["the words of a command"]}');
+    expect(await words).toMatch(REFUSED);
+    const rules = next();
+    await replace(path, '{"deny": ["shell"]}');
+    expect(await rules).toMatch(REFUSED);
+
+    open = false;
+    await new Promise((done) => setTimeout(done, 2_600));
+    expect(said).toHaveLength(2);
+    const again = next();
+    await replace(path, '{"deny": ["shell"]}');
+    expect(await again).toBe('deny shell');
+  });
+
+  it('is asked about since the last look at which it was as it was known', async () => {
+    const asked: [string, number][] = [];
+    const begun = performance.now();
+    const { path, next } = await watched('{}', (...one) => asked.push(one) > 1);
+    await new Promise((done) => setTimeout(done, 4_600));
+    const looked = performance.now();
+    const first = next();
+    await replace(path, '{"deny": ["shell"]}');
+    expect(await first).toBe('deny shell');
+    const changed = performance.now();
+    const second = next();
+    await replace(path, '{"deny": ["write"]}');
+    expect(await second).toMatch(REFUSED);
+    expect(asked.map(([file]) => file)).toEqual([path, path]);
+    const [before = 0, since = 0] = asked.map(([, at]) => at);
+    // It was looked at once more after the first time.
+    expect(before).toBeGreaterThan(begun + 1_000);
+    expect(before).toBeLessThanOrEqual(looked);
+    expect(since).toBeGreaterThan(looked);
+    expect(since).toBeLessThanOrEqual(changed);
+  });
+
+  it('is let be where it changed to what is in force', async () => {
+    const { path, said, next } = await watched('{"deny": ["shell"]}', () => true);
+    await replace(path, '{"deny": ["shell"]}');
+    await new Promise((done) => setTimeout(done, 600));
+    expect(said).toEqual([]);
+    const changed = next();
+    await replace(path, '{}');
+    expect(await changed).toMatch(REFUSED);
+  });
+});
+
+it('what is no file any more is told of, and nobody waits for it', async () => {
+  const { path, next } = await watched('{}');
+  const gone = next();
+  await rm(path);
+  execFileSync('mkfifo', [path]);
+  expect(await gone).toBe('FILE: is no file');
+  const back = next();
+  await rm(path);
+  await writeFile(path, '{"deny": ["shell"]}');
+  expect(await back).toBe('deny shell');
 });
 
 it('a file that comes to stand where none stood is told of, each time; a folder of the name is not', async () => {

@@ -44,7 +44,7 @@ test('while the server is away nobody waits, and what was reported is on record 
   await server.stop();
   const began = performance.now();
   recorder.loaded(denying('write'), 'reload');
-  recorder.refused('no JSON', denying('write'));
+  recorder.refused('/etc/test.jsonc', 'no JSON', denying('write'));
   recorder.loaded(denying('edit'), 'reload');
   expect(performance.now() - began).toBeLessThan(1_000);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -59,6 +59,31 @@ test('while the server is away nobody waits, and what was reported is on record 
       [],
     ]);
 }, 90_000);
+
+test('a start with a file that was refused, and is no longer as it was in force then, says so', async () => {
+  const file = '/etc/refused.jsonc';
+  const at = (...deny: string[]) => ({ ...denying(...deny), path: file });
+  const said: Record<string, unknown>[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => void said.push(JSON.parse(line) as Record<string, unknown>) });
+  /** One start after the other; gives the hash that is on record then. */
+  const start = async (...deny: string[]): Promise<void> => {
+    using recorder = createConfigRecorder(service.worker, log);
+    recorder.loaded(at(...deny), 'start');
+    recorder.refused(file, `no JSON, at the start with ${deny.join()}`, at(...deny));
+    await expect.poll(async () => (await placesOnRecord())[0]).toContain(deny.join());
+  };
+  await start('list');
+  await start('list');
+  expect(said).toEqual([]);
+  await start('list', 'stat');
+  expect(said).toMatchObject([
+    {
+      path: file,
+      refused: 'no JSON, at the start with list',
+      msg: expect.stringContaining('`countersign policy log` has both') as string,
+    },
+  ]);
+});
 
 test('the list goes on when the workflow continues as new, and knows what was on record', async () => {
   const report = (hash: string) => ({
@@ -92,6 +117,6 @@ test('the list goes on when the workflow continues as new, and knows what was on
   const hashes = records.map(({ hash }) => hash);
   expect(hashes[0]).toBe('after');
   // With those of the test before.
-  expect([hashes.length, new Set(hashes).size]).toEqual([last + 6, last + 5]);
+  expect([hashes.length, new Set(hashes).size]).toEqual([last + 10, last + 7]);
   expect(await configLog(service.worker.client, 3)).toHaveLength(3);
 }, 120_000);

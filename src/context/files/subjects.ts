@@ -94,11 +94,19 @@ function relativeTo(workspace: string, canonical: string): string | undefined {
  * Absolute, without `.`, `..` and symbolic links as far as the path exists; the rest as written. `~` is a name like any other, a backslash too, and names that differ
  * in Unicode normalisation are different names, as they are to the kernel.
  */
-export function canonicalPath(path: string, workspace: string, followLast: boolean): string {
+export const canonicalPath = (path: string, workspace: string, followLast: boolean): string =>
+  followed(path, workspace, followLast).canonical;
+
+/** {@link canonicalPath}, and where the links stand by which it goes. */
+export function followed(
+  path: string,
+  workspace: string,
+  followLast: boolean,
+): { canonical: string; links: readonly string[] } {
   checkPathForm(path);
   const names = (path.startsWith('/') ? path : `${workspace}/${path}`).split('/');
   let done: string[] = [];
-  let links = 0;
+  const links: string[] = [];
   while (names.length > 0) {
     const name = names.shift() ?? '';
     if (name === '' || name === '.') continue;
@@ -112,8 +120,8 @@ export function canonicalPath(path: string, workspace: string, followLast: boole
       done.push(name);
       continue;
     }
-    links += 1;
-    if (links > 40)
+    links.push(here);
+    if (links.length > 40)
       throw new CountersignError(
         'invalid_arguments',
         'the path goes through more than 40 symbolic links, perhaps in a circle',
@@ -121,7 +129,7 @@ export function canonicalPath(path: string, workspace: string, followLast: boole
     if (target.startsWith('/')) done = [];
     names.unshift(...target.split('/'));
   }
-  return `/${done.join('/')}`;
+  return { canonical: `/${done.join('/')}`, links };
 }
 
 function linkAt(path: string): string | undefined {

@@ -14,6 +14,7 @@ import type { ProcessPlan } from './run-process.ts';
 import { Binds, type SandboxedCommand } from './sandbox-binds.ts';
 import { GROUP, isolation, PASSWD, searchPath, system } from './sandbox-layout.ts';
 import { findBubblewrap, sandboxStatus, type SandboxOptions } from './sandbox-status.ts';
+import { writes } from './writable.ts';
 
 /** Gives `use` the plan of a sandboxed process; descriptors that it names stay open until `use` is done. */
 export async function withSandbox<T>(
@@ -27,7 +28,8 @@ export async function withSandbox<T>(
     const { reason, hint } = status.available ? { reason: 'bubblewrap is gone', hint: 'install it again' } : status;
     throw new CountersignError('sandbox_unavailable', `${reason}; ${hint}`);
   }
-  return withPlace(
+  using _writes = command.writable ? writes(command.root) : undefined;
+  return await withPlace(
     '.',
     { root: command.root, protection: command.protection, followLast: true },
     async ({ parent }) => {
