@@ -1,7 +1,9 @@
 /** Grants as main sessions keep them: taken in, taken back, and looked for where a person would have to be asked. */
 import { activityInfo } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { neverUsed, notCovered, verifyGrant } from '../approval/grants.ts';
+import { exampleCall, needsSeveral, neverUsed, notCovered, verifyGrant } from '../approval/grants.ts';
+import { requiredFor } from '../approval/quorum.ts';
+import { mapAtMost } from '../common/at-most.ts';
 import { isRevoked, revokeGrant as revoke } from '../context/index.ts';
 import type { ApprovalDetails, ApprovalRequest } from '../protocol/approval.ts';
 import { type ErrorCode, isCountersignError } from '../protocol/errors.ts';
@@ -72,7 +74,10 @@ async function check(dependencies: Dependencies, grant: Grant, main: KnownSessio
     Date.now(),
   );
   if (!checked.ok) return { ok: false, code: 'bad_signature', message: checked.reason };
-  const useless = neverUsed(grant, commandArgument(tool, grant)) ?? (await uselessExactly(dependencies, main, grant));
+  const useless =
+    needsSeveral(requiredFor(approvals, { tool, tier: tool.tier, ...(groups && { groups }) })) ??
+    neverUsed(grant, commandArgument(tool, grant)) ??
+    (await uselessOnExample(dependencies, main, grant));
   if (useless === undefined) return { ok: true };
   const message = `Such a grant would never be used: ${useless}. Approve such calls one by one, or let them run in the sandbox, where policy asks less.`;
   return { ok: false, code: 'invalid_usage', message };
@@ -114,20 +119,21 @@ function holder({ sessions }: Dependencies): Promise<KnownSession> {
   return sessions.read(id, { fresh: false });
 }
 
-/** A grant that spells a call out must cover that call in its main session. What policy lets run, or denies, or cannot judge is left alone. */
-async function uselessExactly(
+/**
+ * A grant must be of use in its main session: one that spells a call out must cover it, and calls like those that it covers must not need
+ * several approvers. What policy lets run, or denies, or cannot judge is left alone.
+ */
+async function uselessOnExample(
   dependencies: Dependencies,
   main: KnownSession,
   grant: Grant,
 ): Promise<string | undefined> {
-  const values = Object.entries(grant.arguments).map(([name, pattern]) =>
-    'exact' in pattern ? ([name, pattern.exact] as const) : undefined,
-  );
-  if (values.includes(undefined)) return undefined;
-  const args = Object.fromEntries(values.filter((value) => value !== undefined));
-  const judged = await judgeCall(dependencies, main, { tool: grant.tool, arguments: args });
+  const example = exampleCall(grant);
+  if (!example) return undefined;
+  const judged = await judgeCall(dependencies, main, { tool: grant.tool, arguments: example.arguments });
   if (!judged.ok || judged.judgement.verdict !== 'ask') return undefined;
   const call = await grantableCall(dependencies, main, judged);
+  if (!example.exact) return needsSeveral(call.required);
   return notCovered({ ...grant, scope: { session: main.facts.id } }, call, Date.now());
 }
 
@@ -141,12 +147,8 @@ export async function coveredRequests(
   dependencies: Dependencies,
   { requests, grants }: { requests: ApprovalRequest[]; grants: Grant[] },
 ): Promise<Covered[]> {
-  const covered: Covered[] = [];
-  for (let i = 0; i < requests.length; i += AT_ONCE) {
-    const some = requests.slice(i, i + AT_ONCE).map((request) => coveredRequest(dependencies, request, grants));
-    covered.push(...(await Promise.all(some)).filter((one) => one !== undefined));
-  }
-  return covered;
+  const found = await mapAtMost(requests, AT_ONCE, (request) => coveredRequest(dependencies, request, grants));
+  return found.filter((one) => one !== undefined);
 }
 
 /** What can't be read or judged is not covered: it waits for a person, as before. */

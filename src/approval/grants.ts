@@ -4,6 +4,7 @@ import { isRememberable, safeCommand } from '../policy/shell/index.ts';
 import type { CallFacts } from '../policy/types.ts';
 import type { BoundCommand } from '../protocol/approval.ts';
 import { type Grant, type GrantPattern, type GrantPlace, isGrant } from '../protocol/grant.ts';
+import type { JsonObject } from '../protocol/json.ts';
 import { type Approver, type Asked, approverNamed, hasEnded, mayDecide } from './approvers.ts';
 import { grantPayload } from './payload.ts';
 import { isSignature, parsePublicKey } from './public-key.ts';
@@ -110,11 +111,30 @@ const NEVER =
 /** A program named in full, at the beginning of a glob. */
 const PROGRAM = /^[^\s*?]+( |$)/;
 
+/** Why no grant stands in where several approvers have to agree; undefined where one is enough. */
+export const needsSeveral = (required: number): string | undefined =>
+  required > 1 ? `such calls need ${required} approvers, and a grant is the word of one` : undefined;
+
+/** A call that the grant covers: as it is spelled out, or with a letter in the place of each star; undefined where a glob is not that simple. */
+export function exampleCall({ arguments: patterns }: Grant): { arguments: JsonObject; exact: boolean } | undefined {
+  const all = Object.entries(patterns);
+  if (all.some(([, pattern]) => 'glob' in pattern && /[{}[\]\\]/.test(pattern.glob))) return undefined;
+  const values = all.map(([name, pattern]) => [
+    name,
+    'exact' in pattern ? pattern.exact : pattern.glob.replace(/\*+|\?/g, 'x'),
+  ]);
+  return {
+    arguments: Object.fromEntries(values) as JsonObject,
+    exact: all.every(([, pattern]) => 'exact' in pattern),
+  };
+}
+
 /** Of a grant that names one call exactly: why that call would be asked about all the same; undefined where it would not. */
 export function notCovered(grant: Grant, call: GrantableCall, now: number): string | undefined {
-  if (call.required > 1) return 'several approvers have to agree';
   return (
-    notRemembered(call) ?? (matchGrant([grant], call, now) ? undefined : 'it does not fit the call that it spells out')
+    needsSeveral(call.required) ??
+    notRemembered(call) ??
+    (matchGrant([grant], call, now) ? undefined : 'it does not fit the call that it spells out')
   );
 }
 

@@ -77,16 +77,20 @@ export class Grants {
 
   /**
    * Takes a grant back for good, also for calls that it let go and that have not started, and also where this session does not list it
-   * (`listed` is false then), for a signed copy of it may be about.
+   * (`listed` is false then), for a signed copy of it may be about. `by` is who takes it back, unverified; the user's name on this machine
+   * unless given. The session's history records it.
    * @throws CountersignError `invalid_usage`, `session_closed`
    */
-  async revoke(id: string, by = userInfo().username): Promise<{ listed: boolean }> {
+  async revoke(id: string, by = userInfo().username): Promise<{ listed: boolean; by: string }> {
     const revocation = { id, by };
     if (!isRevocation(revocation))
-      throw new CountersignError('invalid_usage', 'The id of a grant is 1 to 64 of A-Z a-z 0-9 . _ -.');
+      throw new CountersignError(
+        'invalid_usage',
+        'The id of a grant is 1 to 64 of A-Z a-z 0-9 . _ -, and a name has 1 to 200 characters.',
+      );
     const answer = await this.#update<Revocation>(SESSION_MESSAGE.revokeGrant, revocation);
     if (!answer.accepted) throw new CountersignError(answer.code, answer.message);
-    return { listed: answer.unlisted !== true };
+    return { listed: answer.unlisted !== true, by };
   }
 
   get #session() {

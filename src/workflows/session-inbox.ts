@@ -22,7 +22,7 @@ export function byCall(batch: readonly Message[]): Map<string, Message[]> {
 const isAsked = (message: Message): boolean => message.kind === 'decide' && message.ticket !== undefined;
 const isSignalled = (message: Message): boolean => message.kind === 'decide' && message.ticket === undefined;
 
-/** What a message is about: a call, or all of its kind. */
+/** What a message is about: a call, the grants, or all of its kind. */
 export function groupOf(message: Message): string {
   switch (message.kind) {
     case 'request':
@@ -35,6 +35,9 @@ export function groupOf(message: Message): string {
       return approvalKey(message.decision);
     case 'granted':
       return approvalKey(message.covered.request);
+    case 'addGrant':
+    case 'revokeGrant':
+      return 'grant';
     default:
       return message.kind;
   }

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { describe, expect, it, vi } from 'vitest';
 import { sharedService } from './cli.fixture.ts';
 
@@ -29,24 +30,23 @@ describe('grant', () => {
 
     const listed = await cli(['grant', 'list']);
     expect(listed.stdout).toMatch(/^tidy {2}shell command="rm -f gone" .* by ada \(unsigned\) {2}until /);
-    expect((await cli(['grant', 'revoke', 'tidy', '--json'])).json()).toEqual({
-      id: 'tidy',
-      revoked: true,
-      listed: true,
-    });
+    const revoked = await cli(['grant', 'revoke', 'tidy', '--as', 'eva']);
+    expect([revoked.status, revoked.stdout]).toEqual([0, 'tidy is revoked, on record as by eva (unverified).\n']);
     expect((await cli(['grant', 'list', '--json'])).stdout).toBe('');
     expect(await cli(call)).toMatchObject({ status: 4 });
   });
 
   it('is revoked for good also where its session does not list it, and says so', async () => {
     const ran = await cli(['grant', 'revoke', 'nothing', '--json']);
-    expect([ran.status, ran.json()]).toEqual([0, { id: 'nothing', revoked: true, listed: false }]);
+    const by = userInfo().username;
+    expect([ran.status, ran.json()]).toEqual([0, { id: 'nothing', revoked: true, listed: false, by }]);
     expect((await cli(['grant', 'revoke', 'nothing'])).stderr).toMatch(/lists no such grant/);
   });
 
   it.each([
     [['grant', 'add', 'shell', '{}'], /--for/],
     [['grant', 'add', 'shell', '{}', '--for', '31d'], /within 30 days/],
+    [['grant', 'revoke', 'tidy', '--as', ''], /a name has 1 to 200 characters/],
     [['grant', 'add', 'shel', '{}', '--for', '1h'], /no tool "shel"/],
     [['grant', 'add', 'shell', '{}', '--glob', 'x', '--for', '1h'], /NAME=PATTERN/],
     [

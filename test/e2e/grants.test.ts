@@ -1,4 +1,5 @@
 /** Grants on a real server: made by an act of their own, exact, ending, revocable. */
+import { userInfo } from 'node:os';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { verifyCall } from '../../src/cli/judge/verify-call.ts';
 import { verifyCalls } from '../../src/cli/judge/verify-calls.ts';
@@ -84,7 +85,7 @@ test('a revoked grant lets nothing run any more, and its name is not used again'
   const call = await session.start('probe_elevated', args('granted'));
   expect(await call.settled()).toMatchObject({ state: 'waiting' });
   await call.cancel();
-  expect(await grants.revoke('first')).toEqual({ listed: false });
+  expect(await grants.revoke('first')).toEqual({ listed: false, by: userInfo().username });
   const again = { tool: 'probe_elevated', arguments: exactly('granted'), forMs: HOUR, by: 'ada', id: 'first' };
   await expect(grants.add(again)).rejects.toMatchObject({ code: 'invalid_id' });
 });
@@ -107,13 +108,21 @@ test('a grant that its session no longer lists is revoked all the same, and a ke
     return call;
   };
   expect(await (await send('lost-kept')).outcome()).toMatchObject({ status: 'completed' });
-  expect(await service.countersign.grants(lost.id).revoke('lost')).toEqual({ listed: false });
+  expect(await service.countersign.grants(lost.id).revoke('lost', 'eva')).toEqual({ listed: false, by: 'eva' });
   const call = await send('lost-revoked');
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   expect(await call.settled()).toMatchObject({ state: 'waiting' });
   await call.cancel();
   expect(await marks(service.log, 'begin lost')).toBe(1);
   await expect(service.countersign.grants(lost.id).add(options)).rejects.toMatchObject({ code: 'invalid_id' });
+});
+
+test('an expired grant is none', { timeout: 20_000 }, async () => {
+  await grants.add({ tool: 'probe_elevated', arguments: exactly('short'), forMs: 3_000, by: 'ada' });
+  await new Promise((resolve) => setTimeout(resolve, 3_200));
+  const call = await session.start('probe_elevated', args('short'));
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  await call.cancel();
 });
 
 test(
@@ -131,14 +140,6 @@ test(
   },
 );
 
-test('an expired grant is none', { timeout: 20_000 }, async () => {
-  await grants.add({ tool: 'probe_elevated', arguments: exactly('short'), forMs: 3_000, by: 'ada' });
-  await new Promise((resolve) => setTimeout(resolve, 3_200));
-  const call = await session.start('probe_elevated', args('short'));
-  expect(await call.settled()).toMatchObject({ state: 'waiting' });
-  await call.cancel();
-});
-
 test('a grant that is sent once more, with no answer to the first, is accepted and there once', async () => {
   const { client } = service.worker;
   const [known] = (await grants.list()).filter(({ id }) => id === 'second');
@@ -147,6 +148,66 @@ test('a grant that is sent once more, with no answer to the first, is accepted a
   expect(await again({ scope, ...rest })).toEqual({ accepted: true });
   expect((await grants.list()).filter(({ id }) => id === 'second')).toEqual([known]);
   expect(await again({ ...known, by: 'eva' })).toMatchObject({ accepted: false, code: 'invalid_id' });
+});
+
+test('of two grants under one name at the same moment one is made, and the other is told', async () => {
+  const options = { tool: 'probe_elevated', forMs: HOUR, id: 'twice' };
+  const made = await Promise.allSettled([
+    grants.add({ ...options, arguments: exactly('twice-a'), by: 'ada' }),
+    grants.add({ ...options, arguments: exactly('twice-b'), by: 'bob' }),
+  ]);
+  const [lost] = made.filter(({ status }) => status === 'rejected');
+  expect(lost).toMatchObject({ reason: { code: 'invalid_id' } });
+  const [won] = made.filter((one) => one.status === 'fulfilled');
+  expect((await grants.list()).filter(({ id }) => id === 'twice')).toEqual([won?.value]);
+});
+
+test('a grant that is revoked while it is made is listed nowhere afterwards, and lets nothing run', async () => {
+  const names = Array.from({ length: 8 }, (_, i) => `raced-${i}`);
+  const raced = names.map(async (id, i) => {
+    const options = { tool: 'probe_elevated', arguments: exactly('raced'), forMs: HOUR, by: 'ada', id };
+    const [add, revoke] = [() => grants.add(options), () => grants.revoke(id)];
+    const both = i % 2 === 0 ? [add(), revoke()] : [revoke(), add()];
+    return Promise.allSettled(both);
+  });
+  const settled = (await Promise.all(raced)).flat();
+  for (const one of settled) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'invalid_id' });
+  expect((await grants.list()).map(({ id }) => id).filter((id) => names.includes(id))).toEqual([]);
+  const call = await session.start('probe_elevated', args('raced'));
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  await call.cancel();
+});
+
+test('a grant is refused where its calls need several approvers, and lets nothing run once they do', async () => {
+  const shell = {
+    tool: 'shell',
+    arguments: { command: { glob: 'truncate *' }, sandbox: { exact: false }, reason: { glob: '*' } },
+    forMs: HOUR,
+    by: 'ada',
+  };
+  const probe = { tool: 'probe_elevated', arguments: exactly('several'), forMs: HOUR, by: 'ada' };
+  const anyMark = { ...probe, arguments: { log: { exact: service.log }, mark: { glob: '{a,b}*' } } };
+  try {
+    service.configure('{"approvals":{"requiredFor":{"elevated":2}}}');
+    for (const options of [shell, probe, anyMark])
+      await expect(grants.add(options)).rejects.toMatchObject({
+        code: 'invalid_usage',
+        message: expect.stringContaining('need 2 approvers, and a grant is the word of one') as string,
+      });
+    await grants.add({ ...shell, arguments: { command: { glob: 'truncate *' } } });
+    service.configure('{}');
+    await grants.add(shell);
+    await grants.add(probe);
+    service.configure('{"approvals":{"requiredFor":{"elevated":2}}}');
+    const call = await session.start('probe_elevated', args('several'));
+    expect(await call.settled()).toMatchObject({ state: 'waiting' });
+    await call.cancel();
+    service.configure('{}');
+    expect(await session.call('probe_elevated', args('several'))).toMatchObject({ status: 'completed' });
+    expect(await marks(service.log, 'begin several')).toBe(1);
+  } finally {
+    service.configure('{}');
+  }
 });
 
 test('an approver of one agent makes grants for sessions of that agent, and of no other', async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Decision } from '../../src/protocol/approval.ts';
+import type { Grant } from '../../src/protocol/grant.ts';
 import { byCall } from '../../src/workflows/session-inbox.ts';
 import { type Message, Session } from '../../src/workflows/session-state.ts';
 
@@ -52,4 +53,19 @@ it('of a flood on one call twenty are heard, with one notice; another call is he
   expect(self.notices).toMatchObject([{ kind: 'flooded', text: expect.stringContaining('s/a') as string }]);
   self.put(signalled('a'));
   expect(self.take()).toHaveLength(1);
+});
+
+it('grants are made and revoked one after the other, beside all else', () => {
+  const grant = {} as Grant;
+  const revocation = { id: 'g', by: 'ada' };
+  const groups = byCall([
+    { kind: 'revokeGrant', revocation, ticket: 1 },
+    signalled('a'),
+    { kind: 'addGrant', grant, ticket: 2 },
+    { kind: 'revokeGrant', revocation, ticket: 3 },
+  ]);
+  expect([...groups.values()].map((group) => group.map(({ kind }) => kind))).toEqual([
+    ['revokeGrant', 'addGrant', 'revokeGrant'],
+    ['decide'],
+  ]);
 });

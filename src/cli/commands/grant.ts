@@ -24,6 +24,10 @@ interface Adding extends Place, Signing {
   id?: string;
 }
 
+interface Revoking extends Place {
+  as?: string;
+}
+
 const EXAMPLES = `
 countersign grant add delete '{"path":"/tmp/build","recursive":true}' --for 8h
 countersign grant add shell '{"sandbox":false,"reason":"release"}' --glob 'command=gh release *' --for 1h
@@ -50,9 +54,10 @@ export function command(ended: Ended): Command {
     .requiredOption('--for <duration>', 'how long it holds, 30d at most', duration);
   group.addCommand(onAction(signing(adding), ended, add));
   group.addCommand(onAction(one('list', 'Lists the grants that hold now.'), ended, list));
-  group.addCommand(
-    onAction(one('revoke', 'Takes a grant back for good.').argument('<id>', 'the grant'), ended, revoke),
-  );
+  const revoking = one('revoke', 'Takes a grant back for good; anybody may.')
+    .argument('<id>', 'the grant')
+    .option('--as <name>', 'who takes it back (default: your name on this machine); it is recorded, and not verified');
+  group.addCommand(onAction(revoking, ended, revoke));
   return group;
 }
 
@@ -101,12 +106,13 @@ async function list({ session, json }: Place): Promise<void> {
   });
 }
 
-async function revoke(id: string, { session, json }: Place): Promise<void> {
+async function revoke(id: string, { session, as: by, json }: Revoking): Promise<void> {
   await withMain(session, async (countersign, main) => {
-    const { listed } = await countersign.grants(main).revoke(id);
-    if (json) return printJson({ id, revoked: true, listed });
-    print(`${safeLine(id)} is revoked.`);
-    if (!listed) note('This session lists no such grant. Where there is one of that name, it holds nowhere any more.');
+    const revoked = await countersign.grants(main).revoke(id, by);
+    if (json) return printJson({ id, revoked: true, ...revoked });
+    print(safeLine(`${id} is revoked, on record as by ${revoked.by} (unverified).`));
+    if (!revoked.listed)
+      note('This session lists no such grant. Where there is one of that name, it holds nowhere any more.');
   });
 }
 
