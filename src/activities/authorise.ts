@@ -12,6 +12,7 @@ import type { Approval, ExecuteInput } from '../protocol/call.ts';
 import { CountersignError, type ErrorCode } from '../protocol/errors.ts';
 import type { StandingGrant } from '../protocol/grant.ts';
 import type { JsonObject } from '../protocol/json.ts';
+import { LIMITS } from '../protocol/limits.ts';
 import type { Judgement } from '../protocol/outcome.ts';
 import { type Tier, higherTier } from '../protocol/tool.ts';
 import { fingerprint } from '../tools/catalogue.ts';
@@ -36,7 +37,7 @@ export interface Allowed {
 
 type JudgedCall = Extract<Judged, { ok: true }>;
 
-/** An approval is for now: this long after its request's expiry it is void, whoever kept it back. */
+/** An approval is for now: this long after its request's expiry it is void, whoever kept it back. That it was used is known for longer (sweep.ts). */
 const USE_WITHIN_MS = 24 * 60 * 60_000;
 
 /** What was to let the call run does not hold. The request itself is sound, so that it may wait for something that does. */
@@ -115,7 +116,7 @@ function checkBinding(
   if (!on || decision.decision !== 'approve') {
     throw new Refused('digest_mismatch', 'The decision is on something else than what waits. Nothing ran.');
   }
-  if (!(Date.now() <= expiresAt + USE_WITHIN_MS)) {
+  if (!(Date.now() <= Math.min(expiresAt, requestedAt + LIMITS.approvalMostMs) + USE_WITHIN_MS)) {
     throw new CountersignError(
       'approval_expired',
       'The approval is too old to be used. Nothing ran; call again to have it approved.',

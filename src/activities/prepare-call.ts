@@ -6,6 +6,7 @@ import { redact } from '../approval/redact.ts';
 import { requiredFor } from '../approval/quorum.ts';
 import type { PrepareInput } from '../protocol/call.ts';
 import { isCountersignError } from '../protocol/errors.ts';
+import { LIMITS } from '../protocol/limits.ts';
 import type { Ask, CallError, Execution, Plan, Prepared } from '../protocol/outcome.ts';
 import { fingerprint } from '../tools/catalogue.ts';
 import type { Tool } from '../tools/define-tool.ts';
@@ -81,9 +82,6 @@ async function askOrGranted(
   return { verdict: 'ask', judgement, plan, ask: await ask(dependencies, from, session, judged) };
 }
 
-/** With `onTimeout: wait` a request waits this long; waiting always ends. */
-const WAIT_MS = 30 * 86_400_000;
-
 /** Who may decide is told to the waiting call's page and listings, so not without end. */
 const NAMES_SHOWN = 50;
 /** Characters of the line that listings show. */
@@ -104,7 +102,8 @@ async function ask(
     runId,
     agent: facts.agent,
     requestedAt,
-    expiresAt: requestedAt + (approvals.onTimeout === 'wait' ? WAIT_MS : approvals.timeoutMs),
+    // Waiting always ends.
+    expiresAt: requestedAt + (approvals.onTimeout === 'wait' ? LIMITS.approvalMostMs : approvals.timeoutMs),
     arguments: judged.arguments,
     fingerprint: fingerprint(tool),
     workspace: facts.workspace,

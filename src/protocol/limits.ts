@@ -6,6 +6,8 @@ export const LIMITS = {
   correctionMs: 10 * 60_000,
   /** How long a call waits for a decision, unless configured otherwise. */
   approvalMs: 60 * 60_000,
+  /** The longest that one can wait for it, whatever is configured. */
+  approvalMostMs: 30 * 86_400_000,
   /** Canonical JSON of a call's arguments. */
   argumentBytes: 256 * 1024,
   /** Nesting of a call's arguments. */

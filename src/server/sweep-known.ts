@@ -6,8 +6,8 @@ import { inspectNamespace } from './setup.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Takes out what is older than twice the namespace's retention of now: a claim must outlive the call that it keeps from running again.
- * Where the server does not say how long that is, nothing goes. Returns how many files went.
+ * Takes out what is older than twice the namespace's retention of now, and of claims and revocations what sweepState does not keep longer: a claim must outlive
+ * the call that it keeps from running again. Where the server does not say how long that is, nothing goes. Returns how many files went.
  */
 export async function sweepKnown(stateDir: string, { connection, options }: Client): Promise<number> {
   const { retentionDays } = await inspectNamespace(connection, options.namespace);

@@ -123,10 +123,9 @@ async function forged(
   runId: string,
   tool: string,
   seal: (decision: Decision) => Promise<SealedDecision> | SealedDecision,
+  { requestedAt, expiresAt } = { requestedAt: Date.now(), expiresAt: Date.now() + 60_000 },
 ) {
   const { open } = await template(tool);
-  const requestedAt = Date.now();
-  const expiresAt = requestedAt + 60_000;
   const content = {
     session: 'signatures',
     callId,
@@ -501,6 +500,19 @@ test('a workflow of a stranger under a call’s name has nothing run, however we
     await handle.terminate();
     expect(await ran(callId)).toBe(0);
   }
+});
+
+test('an approval of a request that was to wait for longer than any is void once any would be', async () => {
+  const handle = await forger('forever');
+  const seal = (decision: Decision) => sealed(decision, ada.signer);
+  const day = 86_400_000;
+  const times = { requestedAt: Date.now() - 32 * day, expiresAt: Date.now() + 300 * day };
+  expect(await handle.execute(await forged('forever', handle.runId, 'probe_elevated', seal, times))).toMatchObject({
+    status: 'denied',
+    error: { code: 'approval_expired' },
+  });
+  await handle.terminate();
+  expect(await ran('forever')).toBe(0);
 });
 
 test('a decision on an earlier run of the same id is none on this one', async () => {
