@@ -5,7 +5,10 @@ import { heartbeat } from '@temporalio/activity';
 const OFTEN_MS = 400;
 /** Of the tools of this process that run. Each is a write of the server's, and the embedded one makes some 200 a second in all. */
 const BEATS_A_SECOND = 25;
-/** However many run; the workflow takes a worker for lost after 15 s without one. */
+/**
+ * However many run. The workflow takes a worker for lost after 15 s without one, and a server that is away for 10 s must not look like that:
+ * past a hundred tools it is the budget that gives.
+ */
 const SELDOM_MS = 4_000;
 
 let running = 0;
