@@ -18,13 +18,12 @@ const MAX_NESTING = 3;
 
 export function commandSteps(line: string): CommandSteps {
   const { plain } = plainLine(line, DEFAULT_SHELL);
-  const reader: Reader = { steps: [] };
-  if (line.length <= MAX_LENGTH) readLine(reader, line, 0, 0);
-  // Of words that a shell expands nobody can say that they are harmless.
-  const steps = plain ? reader.steps : reader.steps.map((step) => ({ ...step, deeds: step.deeds.map(unproven) }));
+  const { steps }: Reader = { steps: [] };
+  if (line.length <= MAX_LENGTH) readLine({ steps }, line, { plain, depth: 0, nesting: 0 });
   return { steps, plain: plain && steps.length <= MAX_STEPS };
 }
 
+/** Of words that a shell expands nobody can say that they are harmless. */
 const unproven = (deed: Deed): Deed => (deed === 'harmless' ? 'looks' : deed);
 
 interface Reader {
@@ -34,14 +33,16 @@ interface Reader {
 /** Where a node stands. */
 interface Place {
   source: string;
+  /** False where the words of the line can't be relied on. */
+  plain: boolean;
   depth: number;
   nesting: number;
   joint?: Joint;
 }
 
-function readLine(reader: Reader, source: string, depth: number, nesting: number): void {
+function readLine(reader: Reader, source: string, place: Omit<Place, 'source'>): void {
   try {
-    read(reader, parse(source), { source, depth, nesting });
+    read(reader, parse(source), { source, ...place });
   } catch {
     // What can't be parsed has no steps; the line itself is shown among the arguments.
   }
@@ -85,9 +86,9 @@ function read(reader: Reader, node: SyntaxNode, place: Place): void {
 /** Shells that run their `-c` argument as a line. */
 const SHELLS = /^(?:.*\/)?(?:sh|bash|dash|zsh|ksh)$/;
 
-function readCommand(reader: Reader, node: Command, { source, depth, nesting, joint }: Place): void {
+function readCommand(reader: Reader, node: Command, { source, plain, depth, nesting, joint }: Place): void {
   const words = [node.name, ...node.suffix].flatMap((word) => (word?.type === 'Word' ? [word.value] : []));
-  const deeds = words.length === 0 ? ['variables' as const] : deedsOf(words);
+  const deeds = words.length === 0 ? ['variables' as const] : deedsOf(words, { plain });
   const writes = node.redirects.some(
     (one) =>
       one.type === 'Redirect' && /^(>|>>|>\||&>|&>>|<>)$/.test(one.operator) && one.target?.value !== '/dev/null',
@@ -97,10 +98,12 @@ function readCommand(reader: Reader, node: Command, { source, depth, nesting, jo
   reader.steps.push({
     ...(joint !== undefined && { joint }),
     text: source.slice(node.pos, node.end),
-    deeds: all,
+    deeds: plain ? all : all.map(unproven),
     depth,
   });
-  forEachChild(node, (child) => read(reader, child, { source, depth, nesting }));
+  forEachChild(node, (child) => read(reader, child, { source, plain, depth, nesting }));
   const script = SHELLS.test(words[0] ?? '') && /^-[a-z]*c[a-z]*$/.test(words[1] ?? '') ? words[2] : undefined;
-  if (script !== undefined && nesting < MAX_NESTING) readLine(reader, script, depth + 1, nesting + 1);
+  if (script === undefined || nesting >= MAX_NESTING) return;
+  const within = plain && plainLine(script, DEFAULT_SHELL).plain;
+  readLine(reader, script, { plain: within, depth: depth + 1, nesting: nesting + 1 });
 }

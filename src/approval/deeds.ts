@@ -39,17 +39,48 @@ const KNOWN: ReadonlyMap<string, Deed> = new Map(
   ).flatMap(([deed, programs]) => programs.split(' ').map((program): [string, Deed] => [program, deed])),
 );
 
-const GIT_LOOKS = new Set(
-  'status log diff show branch blame grep ls-files ls-tree rev-parse describe shortlog remote'.split(' '),
+/** Of git, what reads the repository, with these options and any paths and revisions. */
+const GIT_READS = new Set(
+  'status log diff show blame ls-files ls-tree rev-parse rev-list cat-file describe shortlog'.split(' '),
 );
+/** Known to change nothing and to run nothing with any of them; git has others that write a file (`--output`) or run a program (`--ext-diff`). */
+const GIT_OPTIONS = new Set(
+  (
+    '-a -b -n -p -r -s -t -u -v -w -z --abbrev-commit --abbrev-ref --all --always --branch --branches --cached --color --count ' +
+    '--decorate --first-parent --follow --graph --ignored --long --merges --name-only --name-status --no-color --no-merges ' +
+    '--no-patch --numstat --oneline --patch --porcelain --remotes --reverse --short --shortstat --show-toplevel --staged --stat ' +
+    '--summary --tags --verify --word-diff'
+  ).split(' '),
+);
+const GIT_VALUES =
+  /^(?:-\d+|-n\d+|-U\d+|--(?:abbrev|after|author|before|color|date|decorate|diff-filter|format|grep|ignored|max-count|porcelain|pretty|short|since|skip|stat|unified|until|untracked-files|word-diff)=.*)$/;
+/** What lists as it stands here, and changes something with more. */
+const GIT_LISTS = new Set([
+  'branch',
+  'branch -a',
+  'branch -r',
+  'branch -v',
+  'branch -vv',
+  'branch --list',
+  'branch --show-current',
+  'remote',
+  'remote -v',
+  'stash list',
+  'tag',
+  'tag --list',
+  'worktree list',
+]);
 const PACKAGE_RUNS = new Set('test t run start build exec x dlx'.split(' '));
 
-/** What the words of one simple command do; at least one. */
-export function deedsOf(words: readonly string[]): Deed[] {
+/**
+ * What the words of one simple command do; at least one.
+ * @param plain false where a shell makes other words of them, or sets variables for it: what depends on each word is then not known
+ */
+export function deedsOf(words: readonly string[], { plain }: { plain: boolean }): Deed[] {
   const [path = '', ...rest] = words;
   const program = path.slice(path.lastIndexOf('/') + 1);
   if (classify(words, { bins: {}, limits: DEFAULT_SHELL }).safe) return ['harmless'];
-  const deeds = new Set<Deed>(special(program, rest));
+  const deeds = new Set<Deed>(special(program, rest, plain));
   const known = KNOWN.get(program);
   if (known !== undefined && deeds.size === 0) deeds.add(known);
   if (WRAPPERS.has(program)) deeds.add('runs_other');
@@ -59,7 +90,7 @@ export function deedsOf(words: readonly string[]): Deed[] {
 }
 
 /** Where the words after the program's name decide. */
-function special(program: string, rest: readonly string[]): Deed[] {
+function special(program: string, rest: readonly string[], plain: boolean): Deed[] {
   const letters = rest.filter((word) => /^-[A-Za-z]+$/.test(word)).join('');
   const has = (...options: string[]): boolean => rest.some((word) => options.includes(word.split('=')[0] ?? ''));
   const first = rest.find((word) => !word.startsWith('-')) ?? '';
@@ -91,7 +122,7 @@ function special(program: string, rest: readonly string[]): Deed[] {
     case 'git':
       if (first === 'push') return ['remote', 'sends'];
       if (first === 'fetch' || first === 'clone' || first === 'pull') return ['network', 'repository'];
-      return GIT_LOOKS.has(first) && rest.length <= 2 ? ['looks'] : ['repository'];
+      return plain && gitReads(rest) ? ['looks'] : ['repository'];
     case 'npm':
     case 'pnpm':
     case 'yarn':
@@ -108,4 +139,12 @@ function special(program: string, rest: readonly string[]): Deed[] {
     default:
       return [];
   }
+}
+
+function gitReads(words: readonly string[]): boolean {
+  const [subcommand = '', ...rest] = words[0] === '--no-pager' ? words.slice(1) : words;
+  if (GIT_LISTS.has([subcommand, ...rest].join(' '))) return true;
+  const end = rest.indexOf('--');
+  const options = (end === -1 ? rest : rest.slice(0, end)).filter((word) => word.startsWith('-'));
+  return GIT_READS.has(subcommand) && options.every((word) => GIT_OPTIONS.has(word) || GIT_VALUES.test(word));
 }

@@ -161,6 +161,34 @@ describe('commands', () => {
     expect(await steps(command)).toEqual(expected);
   });
 
+  test.each([
+    'git status',
+    'git log --oneline -5 main..HEAD src',
+    'git --no-pager log -n 5 --format=%H',
+    'git diff --stat HEAD -- -o',
+    'git show HEAD',
+    'git branch -vv',
+    "bash -c 'git diff'",
+  ])('%s reads the repository', async (command) => {
+    expect((await steps(command)).at(-1)?.[2]).toBe('looks');
+  });
+
+  test.each([
+    'git diff --output=x',
+    'git log --outp=x',
+    'git diff --ext-diff',
+    'git -c diff.external=x diff',
+    'git branch new',
+    'git stash',
+    'git log $X',
+    'git log *',
+    'GIT_EXTERNAL_DIFF=x git diff',
+    "bash -c 'git log $X'",
+    'git status-of-mine',
+  ])('%s may change it', async (command) => {
+    expect((await steps(command)).at(-1)?.[2]).toBe('repository');
+  });
+
   test.each<[JsonObject, 'sandbox' | 'host' | 'disabled' | undefined, object]>([
     [{ command: 'ls' }, undefined, { where: 'sandbox', network: false, cwd: '.', env: [], plain: true }],
     [
