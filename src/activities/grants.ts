@@ -79,7 +79,7 @@ async function check(dependencies: Dependencies, grant: Grant, main: KnownSessio
     neverUsed(grant, commandArgument(tool, grant)) ??
     (await uselessOnExample(dependencies, main, grant));
   if (useless === undefined) return { ok: true };
-  const message = `Such a grant would never be used: ${useless}. Approve such calls one by one, or let them run in the sandbox, where policy asks less.`;
+  const message = `Such a grant would never be used: ${useless}. Approve such calls one by one (countersign pending lists them), or let commands run in the sandbox, where policy asks less.`;
   return { ok: false, code: 'invalid_usage', message };
 }
 
