@@ -1,6 +1,6 @@
 /** What a grant covers, and whose it is. */
 import { describe, expect, it } from 'vitest';
-import { type GrantableCall, matchGrant, verifyGrant } from '../../src/approval/grants.ts';
+import { type GrantableCall, exampleCall, matchGrant, verifyGrant } from '../../src/approval/grants.ts';
 import { signGrant } from '../../src/approval/sign.ts';
 import { grantPayload } from '../../src/approval/payload.ts';
 import type { CallFacts, ResolvedSubject } from '../../src/policy/types.ts';
@@ -226,6 +226,22 @@ describe('a grant covers', () => {
     expect(covers(grant(), write('docs/a'), NOW + DAY - 1)).toBe(true);
     expect(covers(grant(), write('docs/a'), NOW + DAY)).toBe(false);
   });
+});
+
+describe('a call that a grant covers, for an example', () => {
+  it('is the one that it spells out', () => {
+    const one = grant({ arguments: { path: { exact: 'a*' }, recursive: { exact: true } } });
+    expect(exampleCall(one)).toEqual({ arguments: { path: 'a*', recursive: true }, exact: true });
+  });
+  it('has something in the place of each star', () => {
+    const one = grant({ arguments: { path: { glob: 'docs/**/a?.*' }, content: { glob: '*' } } });
+    const example = exampleCall(one);
+    expect(example).toEqual({ arguments: { path: 'docs/x/ax.x', content: 'x' }, exact: false });
+    expect(covers(one, write('docs/x/ax.x'))).toBe(true);
+  });
+  it.each(['docs/{a,b}', 'docs/[ab]', 'docs/\\*'])('is none where a glob is %s', (glob) =>
+    expect(exampleCall(grant({ arguments: { path: { glob } } }))).toBeUndefined(),
+  );
 });
 
 describe('the form of a grant', () => {
