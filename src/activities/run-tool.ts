@@ -35,7 +35,7 @@ export async function runTool(dependencies: Dependencies, run: ToolRun): Promise
   );
   const signal = AbortSignal.any([run.signal, limit.signal]);
   try {
-    const { config } = dependencies.settings();
+    const { config, rules } = dependencies.settings();
     const context = await openToolContext({
       facts: session.facts,
       ancestors: session.above.map(({ id }) => id),
@@ -46,6 +46,7 @@ export async function runTool(dependencies: Dependencies, run: ToolRun): Promise
       backend: config.shell.backend,
       sandbox: config.shell.sandbox,
       allowElevated: run.allowElevated,
+      standing: rules.standing,
       ...(run.sealed && { sealed: run.sealed }),
       signal,
       progress: run.progress,

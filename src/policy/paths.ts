@@ -120,7 +120,7 @@ export function occursIn(pattern: string, text: string): boolean {
 }
 
 /** `{a,b}` written out; not nested. */
-function braces(glob: string): string[] {
+export function braces(glob: string): string[] {
   const match = /\{([^{}]*)\}/.exec(glob);
   if (match === null) return [glob];
   const [whole, inner = ''] = match;

@@ -2,7 +2,7 @@
  * Files that run code or decide what may run. Changing one takes an approval, also inside the workspace and also where the
  * file does not exist yet; Countersign's own are refused outright.
  */
-import { foldSegment, isUnder, pathGlob, segments } from './paths.ts';
+import { braces, foldSegment, isUnder, matchText, pathGlob, segments } from './paths.ts';
 
 /** Purpose → globs from any folder of the workspace, in lower case. */
 const PROTECTED: Readonly<Record<string, readonly string[]>> = {
@@ -116,6 +116,35 @@ export function protectedBy(
   if (access !== 'delete') return undefined;
   if (path.length === 0) return { glob: '.', why: 'it is the whole workspace' };
   return table.find((one) => one.holders.some((holds) => holds(path)));
+}
+
+/** What a path from the workspace is to the table: a protected place, or a folder on the way to one. */
+export type Standing = (path: readonly string[]) => 'protected' | 'above' | undefined;
+
+/**
+ * The table as it stands at the top of the workspace: there its places can be found without looking through the whole tree. A glob from any folder counts as one
+ * from the top; one with `**` in its middle is left out. Indexed by first name, because every entry of a folder is asked about.
+ */
+export function standingAtTop(table: ProtectedPaths): Standing {
+  const exact = new Map<string, string[][]>();
+  const others: string[][] = [];
+  for (const { glob } of table) {
+    for (const one of braces(foldGlob(glob))) {
+      const parts = segments(one.replace(/^(\*\*\/)+/, '').replace(/(\/\*\*)+$/, ''));
+      const [first] = parts;
+      if (first === undefined || parts.includes('**')) continue;
+      if (/[*?]/.test(first)) others.push(parts);
+      else exact.set(first, [...(exact.get(first) ?? []), parts]);
+    }
+  }
+  return (given) => {
+    const path = given.map(foldSegment);
+    const near = [...(exact.get(path[0] ?? '') ?? []), ...others].filter((parts) =>
+      path.every((name, i) => i >= parts.length || matchText(parts[i] ?? '', name)),
+    );
+    if (near.some(({ length }) => length <= path.length)) return 'protected';
+    return near.length > 0 ? 'above' : undefined;
+  };
 }
 
 const OWN_CONFIGURATION = /(^|\/)countersign\.config\.jsonc$/;

@@ -57,6 +57,7 @@ export const shellTool = defineTool({
   label: 'Run command',
   description:
     'Runs a shell command in a sandbox: the workspace is writable, the rest of the machine hidden or read-only, no network, nothing on standard input. ' +
+    'What git, editors, CI and shells run of it (.git/hooks, .vscode, .github/workflows, …) is read-only: write and edit change it, and ask a person. ' +
     'Everything it started ends with it. The output tells exitCode, stdout and stderr; long output keeps head and tail and names the artifact with the whole.',
   parameters,
   tier: 'system',
@@ -106,10 +107,15 @@ const missing = (sandbox: boolean): CountersignError =>
         'only a call that a person approved runs outside of the sandbox; leave out "sandbox": false, or ask for approval',
       );
 
-function outputOf({ exitCode, signal, stdout, stderr, interleaved, capped }: CommandResult): ToolOutput {
+function outputOf(result: CommandResult): ToolOutput {
+  const { exitCode, signal, stdout, stderr, interleaved, capped, made = [] } = result;
   const notes = [
     ...(signal === null ? [] : [`ended by signal ${signal}`]),
     ...(capped ? ['output past 100 MB was dropped'] : []),
+    ...(metReadOnly(result)
+      ? [`read-only in the sandbox: ${few(result.readOnly)}; write and edit change them, and ask a person`]
+      : []),
+    ...(made.length === 0 ? [] : [`made ${few(made)}, which other programs run: tell the person`]),
   ];
   return {
     output: {
@@ -119,9 +125,19 @@ function outputOf({ exitCode, signal, stdout, stderr, interleaved, capped }: Com
       ...(notes.length === 0 ? {} : { note: notes.join('; ') }),
     },
     display:
-      `${text(interleaved)}\n[${exitCode === null ? `signal ${signal}` : `exit status ${exitCode}`}]`.trimStart(),
+      `${text(interleaved)}\n[${exitCode === null ? `signal ${signal}` : `exit status ${exitCode}`}]`.trimStart() +
+      (made.length === 0 ? '' : `\n[made ${few(made)}, which other programs run: look at it]`),
   };
 }
+
+/** Whether the command failed on one of those places, as far as its own words tell. */
+const metReadOnly = ({ exitCode, stderr, readOnly = [] }: CommandResult): boolean =>
+  exitCode !== 0 &&
+  readOnly.length > 0 &&
+  /Read-only file system|Device or resource busy/.test(text(stderr.subarray(-8_192)));
+
+const few = (paths: readonly string[] = []): string =>
+  paths.slice(0, 10).join(', ') + (paths.length > 10 ? ` and ${paths.length - 10} more` : '');
 
 /** What it had printed is kept: it often says what it waited for. */
 async function timedOut(

@@ -105,6 +105,10 @@ export interface CommandResult {
   interleaved: Uint8Array;
   /** True where output past the cap (100 MB) was dropped. */
   capped: boolean;
+  /** Places of the workspace, from there, that other programs run and that were read-only for the command. */
+  readOnly?: readonly string[];
+  /** Such places that stand there now and did not before. */
+  made?: readonly string[];
 }
 
 /** Output kept whole, by content hash. Readable from the session that made it and its ancestors only. */

@@ -1,6 +1,7 @@
 /** Commands: the `shell` handle, in the sandbox or on the host. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { protectedPaths, type Standing, standingAtTop } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { CommandLine, CommandResult, Processes } from '../../tools/tool-context.ts';
 import { withPlace, type Protection } from '../files/beneath.ts';
@@ -9,6 +10,7 @@ import { absentPaths, removePlanted } from './planted.ts';
 import { runProcess, type StartedProcess } from './run-process.ts';
 import { withSandbox } from './sandbox.ts';
 import type { SandboxOptions } from './sandbox-status.ts';
+import { pathsOf, placesIn } from './standing.ts';
 
 export interface ProcessesOptions {
   root: string;
@@ -16,14 +18,18 @@ export interface ProcessesOptions {
   signal: AbortSignal;
   /** Copies of approved scripts, to show in the sandbox. */
   sealed?: readonly { path: string; inside: string }[];
+  /** What of the workspace commands in the sandbox may not change; what is built in, unless given. */
+  standing?: Standing;
 }
+
+const BUILT_IN = standingAtTop(protectedPaths());
 
 /** What models write is bash more often than not. */
 const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
 /** In bubblewrap. Everything that a command started is gone when `run` returns, and when this process dies. */
 export function sandboxProcesses(
-  { root, protection, signal, sealed = [] }: ProcessesOptions,
+  { root, protection, signal, sealed = [], standing = BUILT_IN }: ProcessesOptions,
   options: SandboxOptions,
 ): Processes {
   return {
@@ -31,12 +37,16 @@ export function sandboxProcesses(
       const requested = requestedEnvironment(env);
       const folder = await workingFolderOf(cwd, root, protection);
       const absent = absentPaths(root, protection);
+      const places = placesIn(root, standing);
       const argv = [SHELL, '-c', command];
-      const sandboxed = { root, protection, argv, cwd: folder, env: requested, writable: true, files: sealed };
+      const sandboxed = { root, protection, argv, cwd: folder, env: requested, writable: true, files: sealed, places };
       try {
-        return await withSandbox(sandboxed, options, (plan) =>
+        const result = await withSandbox(sandboxed, options, (plan) =>
           runProcess({ ...plan, end: endSandbox }, timeoutMs, signal),
         );
+        const readOnly = pathsOf(places);
+        const made = pathsOf(placesIn(root, standing)).filter((path) => !readOnly.includes(path));
+        return { ...result, readOnly, made };
       } finally {
         await removePlanted(root, absent);
       }

@@ -7,6 +7,7 @@ import { shutDoor } from './doors.ts';
 import type { Environment } from './environment.ts';
 import { shutGitDoors } from './git-doors.ts';
 import type { SandboxOptions } from './sandbox-status.ts';
+import type { Place } from './standing.ts';
 
 export interface SandboxedCommand {
   /** Canonical workspace. */
@@ -19,6 +20,8 @@ export interface SandboxedCommand {
   env: Environment;
   /** False: the workspace is read-only too. */
   writable: boolean;
+  /** Of a writable workspace, what stays read-only. */
+  places?: readonly Place[];
   /** Further files to show inside, by descriptor. */
   files?: readonly { path: string; inside: string }[];
 }
@@ -42,6 +45,7 @@ export class Binds {
     const { root, writable, files = [] } = this.#command;
     this.#bind(writable ? '--bind-fd' : '--ro-bind-fd', workspace.fd, root);
     if (writable) this.#protectGit(workspace);
+    if (writable) this.#protectPlaces(workspace);
     for (const { path, inside } of files) this.#bind('--ro-bind-fd', this.#hold(path), inside);
     this.#hideProtected(workspace);
   }
@@ -72,6 +76,21 @@ export class Binds {
     for (const name of GIT_CONTROL) {
       const child = this.#holdChild(held, name);
       if (child !== undefined) this.#bind('--ro-bind-fd', child.fd, `${path}/${name}`);
+    }
+  }
+
+  /** What other programs run. A folder on the way is a mount point too, because such a one cannot be renamed away. */
+  #protectPlaces(workspace: { fd: number; path: string }): void {
+    const folders = new Map([[workspace.path, workspace]]);
+    for (const { names, kind } of this.#command.places ?? []) {
+      const above = folders.get([workspace.path, ...names.slice(0, -1)].join('/'));
+      const path = [workspace.path, ...names].join('/');
+      // Ours is hidden below.
+      if (above === undefined || this.#command.protection.paths.includes(path)) continue;
+      const child = this.#holdChild(above, names.at(-1) ?? '');
+      if (child === undefined) continue;
+      folders.set(path, { fd: child.fd, path });
+      this.#bind(kind === 'protected' ? '--ro-bind-fd' : '--bind-fd', child.fd, path);
     }
   }
 
