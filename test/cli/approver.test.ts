@@ -2,7 +2,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Place, type RunningService, makePlace, startedService } from './cli.fixture.ts';
+import { type Place, fileOutside, makePlace, nameOf, sharedService } from './cli.fixture.ts';
 
 // Every step is a process of its own.
 vi.setConfig({ testTimeout: 90_000 });
@@ -55,36 +55,24 @@ describe('countersign approver', () => {
 });
 
 describe('where signatures are required', () => {
-  let service: RunningService;
   const config = (approvers: unknown[]) => JSON.stringify({ approvals: { signatures: 'required', approvers } });
-
-  beforeAll(async () => {
-    const place = await makePlace();
+  const { service, cli, json } = sharedService(async (place) => {
     const keys = await Promise.all(
       ['ada', 'gone'].map(async (name) => (await place.cli(['approver', 'init', '--name', name, '--json'])).json()),
     );
     const file = join(place.home, 'signed.jsonc');
     await writeFile(file, config([{ name: 'ada', publicKey: keys[0]?.['publicKey'] }]));
-    service = await startedService(['--config', file], place);
-  });
-  afterAll(async () => {
-    await service.stop();
-    await service.remove();
+    return ['--config', file];
   });
 
   it('approve signs with the key of the name, and what is not signed is refused', async () => {
-    const outside = join(service.workspace, '..', 'outside');
-    await writeFile(outside, 'x');
-    const asked = (await service.cli(['call', 'delete', JSON.stringify({ path: outside }), '--json'])).json();
-    const id = `call/${String(asked['session'])}/${String(asked['callId'])}`;
-    const approve = async (...args: string[]) => {
-      const ran = await service.cli(['approve', id, '--json', ...args]);
-      return [ran.status, ran.json()];
-    };
+    const outside = await fileOutside(service());
+    const [, asked] = await json('call', 'delete', JSON.stringify({ path: outside }));
+    const approve = (...args: string[]) => json('approve', nameOf(asked), ...args);
     expect(await approve('--as', 'ada', '--no-sign')).toMatchObject([5, { answer: 'bad_signature' }]);
     expect(await approve('--as', 'gone')).toMatchObject([5, { answer: 'bad_signature' }]);
     expect(await approve()).toMatchObject([2, { error: { code: 'invalid_usage' } }]);
-    const key = join(service.home, 'config', 'approvers', 'ada.key');
+    const key = join(service().home, 'config', 'approvers', 'ada.key');
     await chmod(key, 0o644);
     expect(await approve('--as', 'ada')).toMatchObject([2, { error: { code: 'invalid_usage' } }]);
     await chmod(key, 0o600);
@@ -94,16 +82,12 @@ describe('where signatures are required', () => {
   });
 
   it('resume ends a halt with the key of one who may, and not without', async () => {
-    const { status } = await service.cli(['halt', '--reason', 'fire', '--by', 'anybody']);
-    expect(status).toBe(0);
-    const resume = async (...args: string[]) => {
-      const ran = await service.cli(['resume', '--reason', 'over', '--json', ...args]);
-      return [ran.status, ran.json()];
-    };
+    expect((await cli(['halt', '--reason', 'fire', '--by', 'anybody'])).status).toBe(0);
+    const resume = (...args: string[]) => json('resume', '--reason', 'over', ...args);
     expect(await resume('--as', 'ada', '--no-sign')).toMatchObject([5, { halted: true, answer: 'bad_signature' }]);
     expect(await resume('--as', 'gone')).toMatchObject([5, { halted: true, answer: 'bad_signature' }]);
-    expect((await service.cli(['halt', '--status', '--json'])).json()).toMatchObject({ halted: true, by: 'anybody' });
+    expect(await json('halt', '--status')).toMatchObject([0, { halted: true, by: 'anybody' }]);
     expect(await resume('--as', 'ada')).toMatchObject([0, { halted: false, was: { by: 'anybody', reason: 'fire' } }]);
-    expect((await service.cli(['halt', '--status', '--json'])).json()).toEqual({ halted: false });
+    expect(await json('halt', '--status')).toEqual([0, { halted: false }]);
   });
 });

@@ -1,36 +1,24 @@
 import { existsSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { folderSessionId } from '../../src/cli/sessions/main-session.ts';
-import { type Ran, type RunningService, startedService } from './cli.fixture.ts';
+import { nameOf, sharedService } from './cli.fixture.ts';
 
 // Every step is a process of its own.
 vi.setConfig({ testTimeout: 90_000 });
 
-let service: RunningService;
-const cli = (args: string[], options = {}): Promise<Ran> => service.cli(args, options);
-const call = async (...args: string[]): Promise<[Ran['status'], Record<string, unknown>]> => {
-  const ran = await cli(['call', ...args, '--json']);
-  return [ran.status, ran.json()];
-};
-const nameOf = ({ session, callId }: Record<string, unknown>): string => `call/${String(session)}/${String(callId)}`;
+const { service, cli, json } = sharedService();
+beforeAll(() => writeFile(join(service().workspace, 'a.txt'), 'one\ntwo\n'));
 
-beforeAll(async () => {
-  service = await startedService();
-  await writeFile(join(service.workspace, 'a.txt'), 'one\ntwo\n');
-});
-afterAll(async () => {
-  await service.stop();
-  await service.remove();
-});
+const call = (...args: string[]) => json('call', ...args);
 
 describe('start', () => {
   it('prints one object when calls can run, and has run one', () => {
-    expect(service.ready).toMatchObject({
+    expect(service().ready).toMatchObject({
       address: expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string,
       namespace: 'default',
-      pid: service.child.pid,
+      pid: service().child.pid,
       from: 'embedded',
       firstCall: { tool: 'list', status: 'completed' },
       waiting: { approval: 0, correction: 0 },
@@ -38,10 +26,9 @@ describe('start', () => {
   });
 
   it('is refused beside another service on the same state', async () => {
-    const ran = await cli(['start', '--port', '0', '--no-ui', '--json']);
-    expect([ran.status, ran.json()]).toMatchObject([
+    expect(await json('start', '--port', '0', '--no-ui')).toMatchObject([
       2,
-      { error: { code: 'invalid_usage', message: expect.stringContaining(String(service.child.pid)) as string } },
+      { error: { code: 'invalid_usage', message: expect.stringContaining(String(service().child.pid)) as string } },
     ]);
   });
 });
@@ -52,7 +39,7 @@ describe('a call', () => {
     expect(status).toBe(0);
     expect(line).toMatchObject({
       callId: 'read-1',
-      session: folderSessionId(service.workspace),
+      session: folderSessionId(service().workspace),
       tool: 'read',
       status: 'completed',
       attempts: 1,
@@ -85,10 +72,10 @@ describe('a call', () => {
   });
 
   it('comes from the same session by way of a link to the folder', async () => {
-    const link = join(service.workspace, '..', 'link');
-    await symlink(service.workspace, link);
+    const link = join(service().workspace, '..', 'link');
+    await symlink(service().workspace, link);
     const ran = await cli(['call', 'list', '--json'], { cwd: link });
-    expect(ran.json()['session']).toBe(folderSessionId(service.workspace));
+    expect(ran.json()['session']).toBe(folderSessionId(service().workspace));
   });
 
   it('that fails or is denied is status 1, with its error', async () => {
@@ -119,20 +106,20 @@ describe('a call with wrong arguments', () => {
       field: '/pth',
       schema: { type: 'object' },
     });
-    const amended = await cli(['amend', nameOf(line), '{"path":"a.txt"}', '--json']);
-    expect([amended.status, amended.json()]).toMatchObject([
+    expect(await json('amend', nameOf(line), '{"path":"a.txt"}')).toMatchObject([
       0,
       { callId: line['callId'], tool: 'read', status: 'completed', attempts: 2, tries: 1 },
     ]);
-    const late = await cli(['amend', nameOf(line), '{"path":"a.txt"}', '--json']);
-    expect([late.status, late.json()]).toMatchObject([2, { error: { code: 'not_waiting_for_correction' } }]);
+    expect(await json('amend', nameOf(line), '{"path":"a.txt"}')).toMatchObject([
+      2,
+      { error: { code: 'not_waiting_for_correction' } },
+    ]);
   });
 
   it('ends invalid with status 1 after three attempts', async () => {
     const [, line] = await call('read', '{"a":1}');
     expect((await cli(['amend', nameOf(line), '{"b":1}'])).status).toBe(4);
-    const last = await cli(['amend', nameOf(line), '{"c":1}', '--json']);
-    expect([last.status, last.json()]).toMatchObject([
+    expect(await json('amend', nameOf(line), '{"c":1}')).toMatchObject([
       1,
       { status: 'invalid', attempts: 3, tries: 0, error: { code: 'invalid_arguments', field: '/c' } },
     ]);
@@ -199,19 +186,9 @@ describe('waiting for a call', () => {
   it('is left out with --no-wait, ends at --wait with status 4, and cancel ends the call', async () => {
     const [status, line] = await call('shell', '{"command":"sleep 60"}', '--no-wait');
     expect([status, line['status']]).toEqual([0, 'running']);
-    const waited = await cli([
-      'call',
-      'shell',
-      '{"command":"sleep 60"}',
-      '--call-id',
-      String(line['callId']),
-      '--wait',
-      '1s',
-      '--json',
-    ]);
-    expect([waited.status, waited.json()['status']]).toEqual([4, 'running']);
-    const cancelled = await cli(['cancel', nameOf(line), '--json']);
-    expect([cancelled.status, cancelled.json()]).toMatchObject([
+    const same = ['shell', '{"command":"sleep 60"}', '--call-id', String(line['callId'])];
+    expect(await call(...same, '--wait', '1s')).toMatchObject([4, { status: 'running' }]);
+    expect(await json('cancel', nameOf(line))).toMatchObject([
       0,
       { tool: 'shell', status: 'cancelled', error: { code: 'cancelled' } },
     ]);
@@ -219,10 +196,10 @@ describe('waiting for a call', () => {
   });
 
   it('is interrupted by Ctrl-C with status 130; the call goes on', async () => {
-    const began = join(service.workspace, 'began');
+    const began = join(service().workspace, 'began');
     const args = ['shell', '{"command":"touch began; sleep 3; touch went-on"}', '--call-id', 'interrupted'];
     const ran = await cli(['call', ...args, '--json'], {
-      started: (child: { kill(signal: string): void }) =>
+      started: (child) =>
         void expect
           .poll(() => existsSync(began), { timeout: 30_000 })
           .toBe(true)
@@ -231,13 +208,12 @@ describe('waiting for a call', () => {
     expect([ran.status, ran.stdout]).toEqual([130, '']);
     expect(ran.stderr).toMatch(/countersign cancel call\/project-[0-9a-f]+\/interrupted/);
     expect(await call(...args)).toMatchObject([0, { status: 'completed', tries: 1 }]);
-    expect(existsSync(join(service.workspace, 'went-on'))).toBe(true);
+    expect(existsSync(join(service().workspace, 'went-on'))).toBe(true);
   });
 
   it('cancel of a call that had completed is status 1', async () => {
     const [, line] = await call('list');
-    const ran = await cli(['cancel', nameOf(line), '--json']);
-    expect([ran.status, ran.json()['status']]).toEqual([1, 'completed']);
+    expect(await json('cancel', nameOf(line))).toMatchObject([1, { status: 'completed' }]);
   });
 });
 
@@ -279,7 +255,7 @@ describe('call --jsonl', () => {
       [13, 'invalid', 'invalid_json'],
       [14, 'denied', 'outside_workspace'],
     ]);
-    expect(answers[2]).toMatchObject({ callId: 'l4', session: folderSessionId(service.workspace), tool: 'read' });
+    expect(answers[2]).toMatchObject({ callId: 'l4', session: folderSessionId(service().workspace), tool: 'read' });
   });
 
   it('runs as many at a time as it is told', async () => {
@@ -296,8 +272,7 @@ describe('call --jsonl', () => {
   it('ends quietly when its reader goes away', async () => {
     const ran = await cli(['call', '--jsonl'], {
       stdin: '{"tool":"list","arguments":{}}\n'.repeat(50),
-      started: (child: { stdout: { once(event: string, then: () => void): void; destroy(): void } }) =>
-        child.stdout.once('data', () => child.stdout.destroy()),
+      started: ({ stdout }) => void stdout?.once('data', () => stdout.destroy()),
     });
     expect([ran.status, ran.stderr]).toEqual([0, '']);
   });
@@ -305,7 +280,7 @@ describe('call --jsonl', () => {
 
 describe('a folder that nobody trusts', () => {
   it('is refused with status 2, and not once it was added', async () => {
-    const other = join(service.workspace, '..', 'other');
+    const other = join(service().workspace, '..', 'other');
     await mkdir(other);
     const ran = await cli(['call', 'list', '--json'], { cwd: other });
     expect([ran.status, ran.json()]).toMatchObject([

@@ -1,6 +1,7 @@
 /** The command as a process, and a service of its own for a test file. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
@@ -105,7 +106,7 @@ export interface RunningService extends Place {
 export async function startedService(args: string[] = [], at?: Place): Promise<RunningService> {
   const place = at ?? (await makePlace());
   let child: ChildProcess | undefined;
-  const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
+  const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>();
   const ended = place.cli(['start', '--port', '0', '--no-ui', '--json', ...args], {
     started: (process) => {
       child = process;
@@ -116,8 +117,13 @@ export async function startedService(args: string[] = [], at?: Place): Promise<R
       });
     },
   });
-  ended.then((ran) => reject(new Error(`start ended with ${ran.status}: ${ran.stderr}${ran.stdout}`)), reject);
-  const ready = await promise;
+  const failed = ended.then((ran) => {
+    throw new Error(`start ended with ${ran.status}: ${ran.stderr}${ran.stdout}`);
+  });
+  failed.catch(() => undefined);
+  let ready = await Promise.race([promise, failed]);
+  // What a start that failed says is an object, too.
+  if ('error' in ready) ready = await failed;
   return {
     ...place,
     child: child as ChildProcess,
@@ -134,13 +140,21 @@ export interface SharedService {
   cli: Place['cli'];
   /** Its exit status and the object that it printed. */
   json(...args: string[]): Promise<[Ran['status'], Record<string, unknown>]>;
+  /** Ends the service and starts it again in its place; `meanwhile` happens in between. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
 }
 
-/** One service for all tests of a file. */
-export function sharedService(): SharedService {
+/**
+ * One service for all tests of a file, or of a `describe`. `prepare` puts into its place what it shall find there, and gives what is
+ * to be said to `start`.
+ */
+export function sharedService(prepare: (place: Place) => Promise<string[]> = async () => []): SharedService {
   let running: RunningService;
+  let args: string[];
   beforeAll(async () => {
-    running = await startedService();
+    const place = await makePlace();
+    args = await prepare(place);
+    running = await startedService(args, place);
   });
   afterAll(async () => {
     await running.stop();
@@ -148,10 +162,26 @@ export function sharedService(): SharedService {
   });
   return {
     service: () => running,
-    cli: (args, options) => running.cli(args, options),
-    json: async (...args) => {
-      const ran = await running.cli([...args, '--json']);
+    cli: (words, options) => running.cli(words, options),
+    json: async (...words) => {
+      const ran = await running.cli([...words, '--json']);
       return [ran.status, ran.json()];
     },
+    restart: async (meanwhile) => {
+      await running.stop();
+      await meanwhile();
+      running = await startedService(args, running);
+    },
   };
+}
+
+/** The full name of the call that an outcome line tells of. */
+export const nameOf = ({ session, callId }: Record<string, unknown>): string =>
+  `call/${String(session)}/${String(callId)}`;
+
+/** A new file beside the workspace: to delete it needs an approval. */
+export async function fileOutside({ workspace }: Pick<Place, 'workspace'>): Promise<string> {
+  const file = join(workspace, '..', `outside-${randomUUID()}`);
+  await writeFile(file, 'x');
+  return file;
 }

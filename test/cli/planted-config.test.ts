@@ -1,29 +1,19 @@
 /** A real service, started without a configuration: neither a command nor a file that appears changes its rules before a person starts it again. */
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type RunningService, makePlace, startedService } from './cli.fixture.ts';
+import { expect, it, vi } from 'vitest';
+import { sharedService } from './cli.fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
 const NAME = 'countersign.config.jsonc';
-let service: RunningService;
-let workspace: string;
-beforeAll(async () => {
-  const place = await makePlace();
-  workspace = place.workspace;
-  service = await startedService([], place);
-});
-afterAll(async () => {
-  await service.stop();
-  await service.remove();
-});
+const { service, cli, json } = sharedService();
 
-const log = async (): Promise<Record<string, unknown>[]> => (await service.cli(['policy', 'log', '--json'])).lines();
-const call = async (tool: string, args: object): Promise<Record<string, unknown>> =>
-  (await service.cli(['call', tool, JSON.stringify(args), '--json'])).json();
+const log = async (): Promise<Record<string, unknown>[]> => (await cli(['policy', 'log', '--json'])).lines();
+const call = async (tool: string, args: object) => (await json('call', tool, JSON.stringify(args)))[1];
 
 it('a command cannot plant rules, and what a person puts there is taken up at the next start', async () => {
+  const { workspace } = service();
   const rules = '{ "shell": { "backend": "host" }, "security": "full", "approval": "auto" }';
   await call('shell', {
     command: `printf '%s' '${rules}' > ${NAME}; rmdir ${NAME}; printf '%s' '${rules}' > ${NAME}; touch ran; sleep 3`,

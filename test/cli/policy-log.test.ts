@@ -1,24 +1,18 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type RunningService, makePlace, startedService } from './cli.fixture.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { makePlace, nameOf, sharedService, startedService } from './cli.fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-let service: RunningService;
 let file: string;
-beforeAll(async () => {
-  const place = await makePlace();
-  file = join(place.workspace, 'countersign.config.jsonc');
+const { service, cli, json, restart } = sharedService(async ({ workspace }) => {
+  file = join(workspace, 'countersign.config.jsonc');
   await writeFile(file, '{ "deny": ["write"] }');
-  service = await startedService([], place);
-});
-afterAll(async () => {
-  await service.stop();
-  await service.remove();
+  return [];
 });
 
-const log = async (): Promise<Record<string, unknown>[]> => (await service.cli(['policy', 'log', '--json'])).lines();
+const log = async (): Promise<Record<string, unknown>[]> => (await cli(['policy', 'log', '--json'])).lines();
 /** Waits until so many changes are on record; gives the newest. */
 const newest = async (count: number): Promise<Record<string, unknown>> => {
   await expect.poll(async () => (await log()).length, { timeout: 20_000, interval: 200 }).toBe(count);
@@ -51,8 +45,8 @@ describe('policy log', () => {
       ],
     });
     // The hash is the one that judgements carry.
-    const call = (await service.cli(['call', 'list', '{}', '--call-id', 'one', '--json'])).json();
-    const audit = (await service.cli(['audit', `call/${String(call['session'])}/one`, '--json'])).stdout;
+    const [, call] = await json('call', 'list');
+    const audit = (await cli(['audit', nameOf(call), '--json'])).stdout;
     expect(audit).toContain(`"policy":"${String(second['hash'])}"`);
 
     await writeFile(file, '{ "deny": ["shel"] }');
@@ -68,9 +62,7 @@ describe('policy log', () => {
       error: `${file}: the file is gone`,
     });
 
-    await service.stop();
-    await save({ deny: ['write', 'shell'], agents: { coder: { profile: 'minimal' } } });
-    service = await startedService([], service);
+    await restart(() => save({ deny: ['write', 'shell'], agents: { coder: { profile: 'minimal' } } }));
     expect(await newest(5)).toMatchObject({
       kind: 'changed',
       on: 'start',
@@ -78,7 +70,7 @@ describe('policy log', () => {
       changes: [{ place: 'agents.coder.profile', before: 'coding', after: 'minimal' }],
     });
 
-    const text = await service.cli(['policy', 'log', '--limit', '2']);
+    const text = await cli(['policy', 'log', '--limit', '2']);
     expect([text.status, text.stderr]).toEqual([0, '']);
     expect(text.stdout).toMatch(
       /^ {2}a worker started, instead of sha256:[0-9a-f]{64}\n {2}agents\.coder\.profile: coding → minimal$/m,
@@ -89,10 +81,10 @@ describe('policy log', () => {
 
   it('has a change once, however many workers see it', async () => {
     const before = (await log()).length;
-    const address = String(service.ready['address']);
+    const address = String(service().ready['address']);
     const other = await startedService([], {
-      ...service,
-      cli: (args, options) => service.cli(args, { ...options, env: { TEMPORAL_ADDRESS: address } }),
+      ...service(),
+      cli: (args, options) => cli(args, { ...options, env: { TEMPORAL_ADDRESS: address } }),
     });
     try {
       await save({ deny: ['delete'] });
@@ -108,7 +100,7 @@ describe('policy log', () => {
   });
 
   it('says when there is nothing, and what a limit is', async () => {
-    expect((await service.cli(['policy', 'log', '--limit', '0'])).status).toBe(2);
+    expect((await cli(['policy', 'log', '--limit', '0'])).status).toBe(2);
     const place = await makePlace();
     const gone = await place.cli(['policy', 'log'], { env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
     expect([gone.status, gone.stdout]).toEqual([3, '']);

@@ -1,9 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { folderSessionId } from '../../src/cli/sessions/main-session.ts';
-import { type RunningService, runCli, sharedService, startedService } from './cli.fixture.ts';
+import { fileOutside, sharedService, startedService } from './cli.fixture.ts';
 
 // Every step is a process of its own.
 vi.setConfig({ testTimeout: 90_000 });
@@ -128,8 +127,7 @@ describe('the whole service', () => {
   it('ends with status 0 at Ctrl-C, and finds what waits when it is back', async () => {
     const other = await startedService();
     try {
-      const outside = join(other.workspace, '..', 'outside');
-      await writeFile(outside, 'x');
+      const outside = await fileOutside(other);
       const asked = await other.cli([
         'call',
         'delete',
@@ -141,11 +139,10 @@ describe('the whole service', () => {
       expect(asked.status).toBe(4);
       expect(await other.stop()).toBe(0);
       expect((await other.cli(['pending'])).status).toBe(3);
-      const again = await restarted(other);
+      const again = await startedService([], other);
       expect(again.ready).toMatchObject({ waiting: { approval: 1, correction: 0 } });
       expect((await other.cli(['approve', `call/${folderSessionId(other.workspace)}/kept`])).status).toBe(0);
-      again.child.kill('SIGINT');
-      expect(await again.status).toBe(0);
+      expect(await again.stop()).toBe(0);
     } finally {
       await other.remove();
     }
@@ -171,24 +168,3 @@ describe('the whole service', () => {
     }
   });
 });
-
-interface Again {
-  ready: Record<string, unknown>;
-  child: { kill(signal: NodeJS.Signals): boolean };
-  status: Promise<number | string>;
-}
-
-async function restarted({ workspace, env }: RunningService): Promise<Again> {
-  let child: Again['child'] | undefined;
-  const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>();
-  const ended = runCli(['start', '--port', '0', '--no-ui', '--json'], {
-    cwd: workspace,
-    env,
-    started: (process) => {
-      child = process;
-      process.stdout?.once('data', (chunk: Buffer) => resolve(JSON.parse(chunk.toString()) as Record<string, unknown>));
-    },
-  });
-  const ready = await Promise.race([promise, sleep(30_000).then(() => ({}))]);
-  return { ready, child: child as Again['child'], status: ended.then(({ status }) => status) };
-}
