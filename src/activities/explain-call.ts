@@ -10,7 +10,7 @@ import type { KnownSession } from './session-reader.ts';
 
 export type Judging = Pick<Dependencies, 'catalogue' | 'settings' | 'surroundings'>;
 
-export async function explainCall(
+async function explainCall(
   judging: Judging,
   session: KnownSession,
   call: { tool: string; arguments: JsonObject },
@@ -22,12 +22,20 @@ export async function explainCall(
 }
 
 /** The same for a session by its id, by this worker's own configuration. */
-export async function explainInSession(
+export const explainInSession = (
   dependencies: Dependencies,
   { session, ...call }: { session: string; tool: string; arguments: JsonObject },
+): Promise<Explanation> =>
+  explainOrRefuse(dependencies, () => dependencies.sessions.read(session, { fresh: true }), call);
+
+/** The same for a session that may be refused. */
+export async function explainOrRefuse(
+  judging: Judging,
+  session: () => Promise<KnownSession>,
+  call: { tool: string; arguments: JsonObject },
 ): Promise<Explanation> {
   try {
-    return await explainCall(dependencies, await dependencies.sessions.read(session, { fresh: true }), call);
+    return await explainCall(judging, await session(), call);
   } catch (error) {
     if (!isCountersignError(error)) throw error;
     return refused(toCallError(error), null);

@@ -9,6 +9,7 @@ export {
   type Config,
   type Limits,
 } from './defaults.ts';
+export { checkDeclared } from './declared.ts';
 export { durationMs } from './duration.ts';
 export { CONFIG_FILE } from '../protocol/names.ts';
 export { findConfig, loadConfig, parseCases, parseConfig, type LoadedConfig } from './load.ts';

@@ -24,7 +24,7 @@ export type CaseAnswer =
 export interface CaseResult {
   name: string;
   passed: boolean;
-  /** What differs, one line each: `verdict: expected deny, got ask (tier.elevated: elevated calls need an approval)`. */
+  /** What differs, one line each: `verdict: expected deny, got ask (tier.elevated: elevated calls need an approval)`; or why it could not be judged. */
   differences: string[];
   answer: CaseAnswer;
 }
@@ -41,16 +41,13 @@ export async function runPolicyCases(
   for (const [index, one] of cases.entries()) {
     const got = await Promise.resolve()
       .then(() => answer(one))
-      .catch((error: unknown): CaseAnswer => ({
-        verdict: 'invalid',
-        reason: `it could not be judged: ${String(error)}`,
-      }));
-    const differences = compare(one.expect, got);
+      .catch((error: unknown) => `it could not be judged: ${error instanceof Error ? error.message : String(error)}`);
+    const differences = typeof got === 'string' ? [got] : compare(one.expect, got);
     results.push({
       name: one.name ?? `${index + 1}: ${one.tool}`,
       passed: differences.length === 0,
       differences,
-      answer: got,
+      answer: typeof got === 'string' ? { verdict: 'invalid', reason: got } : got,
     });
   }
   return results;

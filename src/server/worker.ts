@@ -6,7 +6,7 @@ import { createActivities } from '../activities/index.ts';
 import { watchHalt } from '../activities/halt-watch.ts';
 import { createSessionReader } from '../activities/session-reader.ts';
 import { createSlots } from '../activities/slots.ts';
-import { type Config, callLimits } from '../config/index.ts';
+import { type Config, callLimits, checkDeclared } from '../config/index.ts';
 import { canonicalWorkspace, stateId, preparePipes } from '../context/index.ts';
 import { type Rules, preparePolicy, toolOverLimit } from '../policy/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
@@ -114,18 +114,7 @@ function checkTools(catalogue: Catalogue, { limits }: Config): void {
 
 /** Believes a session as far as this worker's configuration allows. */
 async function admit({ settings, trustedRoots, protectedPaths }: WorkerOptions, facts: SessionFacts): Promise<void> {
-  const { config } = settings();
-  const declared =
-    Object.hasOwn(config.agents, facts.agent) &&
-    (facts.channel === null || Object.hasOwn(config.channels, facts.channel)) &&
-    (facts.owner === undefined || config.owners.includes(facts.owner));
-  if (!declared) {
-    const { agent, channel, owner } = facts;
-    const message =
-      `The configuration does not declare agent ${JSON.stringify(agent)}, channel ${JSON.stringify(channel)}` +
-      `${owner === undefined ? '' : ` or owner ${JSON.stringify(owner)}`}. Declare what is missing in countersign.config.jsonc.`;
-    throw new CountersignError('undeclared', message);
-  }
+  checkDeclared(settings().config, facts);
   const canonical = await canonicalWorkspace(facts.workspace, await trustedRoots(), protectedPaths);
   if (canonical !== facts.workspace) {
     throw new CountersignError('untrusted_workspace', `A session's workspace is given as its real path: ${canonical}`);

@@ -82,6 +82,26 @@ describe('policy test', () => {
     expect((await test(cases, '--config', 'strict.jsonc')).stdout).toBe('2 cases as expected\n');
   });
 
+  it('fails a case whose session a service would refuse, with the nearest name', async () => {
+    const list = { tool: 'list', arguments: {}, expect: { verdict: 'run' } };
+    const cases = [
+      { ...list, name: 'agent', session: { agent: 'defalt' } },
+      { ...list, name: 'channel', session: { kind: 'branch', channel: 'taem' }, expect: { verdict: 'invalid' } },
+      { ...list, name: 'owner', session: { owner: 'mallory' } },
+      { ...list, name: 'declared', session: { agent: 'default', channel: 'team', provider: 'any', group: 'any' } },
+      { ...list, name: 'nowhere', session: { channel: null } },
+    ];
+    const ran = await test(cases, '--config', 'strict.jsonc', '--json');
+    expect(ran.status).toBe(1);
+    expect(ran.lines().map(({ name, passed, differences }) => [name, passed, differences])).toEqual([
+      ['agent', false, [expect.stringContaining('declares no agent "defalt"; did you mean "default"? Name one')]],
+      ['channel', false, [expect.stringContaining('declares no channel "taem"; did you mean "team"? Name one')]],
+      ['owner', false, [expect.stringContaining('declares no owner "mallory". Name one')]],
+      ['declared', true, []],
+      ['nowhere', true, []],
+    ]);
+  });
+
   it.each([
     ['{}', 'invalid_config'],
     ['[{"tool":"read"}]', 'invalid_config'],

@@ -88,6 +88,11 @@ describe('wrong usage is status 2, one line, and nothing on stdout', () => {
     [['tools', '--format', 'xml'], 'Allowed choices are json, anthropic, openai, gemini'],
     [['start', '--port', '70000'], '65535'],
     [['explain', 'list', '{}', '--session', 'a', '--workspace', '.'], '--session or --workspace'],
+    [['explain', 'list', '{}', '--session', 'a', '--agent', 'coder'], '--session or --agent'],
+    [['explain', 'list', '{}', '--session', 'a', '--kind', 'main'], '--session or --kind'],
+    [['explain', 'list', '{}', '--kind', 'chief'], 'Allowed choices are main, branch, worker'],
+    [['explain', 'list', '{}', '--agent', 'defalt'], 'did you mean "default"?'],
+    [['explain', '--jsonl', '--owner', 'mallory'], 'declares no owner "mallory"'],
   ])('%j', async (args, words) => {
     const { status, stdout, stderr } = await place.cli(args);
     expect([status, stdout]).toEqual([2, '']);
@@ -218,6 +223,31 @@ describe('explain', () => {
       verdict: 'deny',
       error: { code: 'policy_denied' },
     });
+  });
+
+  it.each([
+    ['list', ['--agent', 'coder'], 'agents.coder.deny "list"'],
+    ['stat', ['--agent', 'coder', '--kind', 'branch'], 'agents.coder.subAgents.deny "stat"'],
+    ['list', ['--channel', 'support'], 'channels.support.deny "list"'],
+    ['list', ['--kind', 'branch', '--channel', 'support'], 'channels.support.deny "list"'],
+    ['list', ['--provider', 'acme'], 'providers.acme.deny "list"'],
+    ['list', ['--group', 'room'], 'conversations.room.deny "list"'],
+  ])('of %s goes by the session that %j describe', async (tool, session, rule) => {
+    const config = join(place.home, 'session.jsonc');
+    const deny = ['list'];
+    const agents = { coder: { deny, subAgents: { deny: ['stat'] } } };
+    const rules = { agents, channels: { support: { deny } }, providers: { acme: { deny } } };
+    await writeFile(config, JSON.stringify({ ...rules, conversations: { room: { deny } } }));
+    const args = tool === 'stat' ? '{"path":"."}' : '{}';
+    expect(await explain(tool, args, '--config', config)).toMatchObject({ verdict: 'run' });
+    expect(await explain(tool, args, '--config', config, ...session)).toMatchObject({ verdict: 'deny', rule });
+  });
+
+  it('lets owners have what is for owners, and nobody else', async () => {
+    const config = join(place.home, 'owners.jsonc');
+    await writeFile(config, '{ "owners": ["ann"], "ownerOnly": ["list"] }');
+    expect(await explain('list', '{}', '--config', config)).toMatchObject({ verdict: 'deny' });
+    expect(await explain('list', '{}', '--config', config, '--owner', 'ann')).toMatchObject({ verdict: 'run' });
   });
 
   it('refuses a broken configuration by line and field', async () => {

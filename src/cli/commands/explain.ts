@@ -1,6 +1,8 @@
 /** `countersign explain`: what policy makes of a call, and why, without running it. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { CaseSession } from '../../policy/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
+import { SESSION_KINDS, type SessionKind } from '../../protocol/session.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { readArguments } from '../io/input.ts';
 import { withExplainer } from '../judge/explainer.ts';
@@ -11,18 +13,29 @@ import { explanationText } from '../render/explanation.ts';
 interface Options extends Common {
   session?: string;
   workspace?: string;
+  agent?: string;
+  channel?: string;
+  kind?: SessionKind;
+  provider?: string;
+  group?: string;
+  owner?: string;
   config?: string;
   jsonl?: true;
 }
+
+/** What a session that is named has of its own. */
+const OF_A_SESSION = ['workspace', 'agent', 'channel', 'kind', 'provider', 'group', 'owner'] as const;
 
 const EXAMPLES = `
 countersign explain shell '{"command":"rm -rf build"}'
 countersign explain write '{"path":"/etc/passwd","content":""}' --workspace ~/projects/website
 countersign explain shell '{"command":"npm test"}' --config strict.jsonc --json
+countersign explain delete '{"path":"a"}' --agent coder --kind branch
 countersign explain --jsonl < calls.jsonl          one {"session"?,"tool","arguments"} a line
 
 With --session the worker explains, by the rules it has now; with --config too, this command, by that file.
-Without --session no service is needed: the call is judged as one of a main session of the folder, by the configuration found here.`;
+Without --session no service is needed: the call is judged as one of a main session of the folder, or of the session that --agent, --kind and
+the like describe, by the configuration found here. Agent, channel and owner must be declared there, as a service wants it.`;
 
 export function command(ended: Ended): Command {
   const explain = defineCommand(
@@ -33,7 +46,13 @@ export function command(ended: Ended): Command {
     .argument('[tool]', 'the tool')
     .argument('[arguments]', 'its arguments as JSON; - reads them from standard input')
     .option('--session <id>', 'the session that would call')
-    .option('--workspace <dir>', 'the folder of a main session that would call (default: this one)')
+    .option('--workspace <dir>', 'the folder of the session that would call (default: this one)')
+    .option('--agent <id>', 'its agent (default: default)')
+    .addOption(new Option('--kind <kind>', 'what it is (default: main)').choices(SESSION_KINDS))
+    .option('--channel <name>', 'the channel of its main session; none: it has none (default: inbox)')
+    .option('--provider <name>', 'the provider of its model')
+    .option('--group <name>', 'the conversation that it belongs to')
+    .option('--owner <name>', 'the sender that it acts for')
     .option('--config <file>', 'the configuration to judge by')
     .option('--jsonl', 'read calls from standard input, one JSON object a line; print one answer a line');
   return onAction(explain, ended, run);
@@ -41,8 +60,9 @@ export function command(ended: Ended): Command {
 
 async function run(tool: string | undefined, args: string | undefined, options: Options): Promise<void> {
   const { session, workspace, config, jsonl, json } = options;
-  if (session !== undefined && workspace !== undefined)
-    throw new CountersignError('invalid_usage', 'give --session or --workspace: a session has its workspace');
+  const own = OF_A_SESSION.find((name) => options[name] !== undefined);
+  if (session !== undefined && own !== undefined)
+    throw new CountersignError('invalid_usage', `give --session or --${own}: a session has its ${own}`);
   if (jsonl && tool !== undefined)
     throw new CountersignError(
       'invalid_usage',
@@ -57,6 +77,7 @@ async function run(tool: string | undefined, args: string | undefined, options: 
     ...(session !== undefined && { session }),
     ...(workspace !== undefined && { workspace }),
     ...(config !== undefined && { config }),
+    said: saidOf(options),
   };
   await withExplainer(given, async (explain) => {
     if (tool === undefined) return (await import('../judge/explain-lines.ts')).explainLines(explain);
@@ -64,4 +85,15 @@ async function run(tool: string | undefined, args: string | undefined, options: 
     if (json) printJson(explanation);
     else print(explanationText(tool, explanation));
   });
+}
+
+function saidOf({ agent, channel, kind, provider, group, owner }: Options): CaseSession {
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(channel !== undefined && { channel: channel === 'none' ? null : channel }),
+    ...(kind !== undefined && { kind }),
+    ...(provider !== undefined && { provider }),
+    ...(group !== undefined && { group }),
+    ...(owner !== undefined && { owner }),
+  };
 }

@@ -5,6 +5,7 @@ import { parseCases } from '../../config/index.ts';
 import {
   type CaseAnswer,
   type CaseResult,
+  type JudgedSession,
   type PolicyChange,
   type PolicyCase,
   runPolicyCases,
@@ -17,7 +18,6 @@ import { type Common, defineCommand, defineGroup, onAction } from '../command.ts
 import { forEachAtMost } from '../io/json-lines.ts';
 import { concurrency, duration } from '../io/options.ts';
 import { note, paint, print, printJson } from '../io/output.ts';
-import { caseSession } from '../judge/case-session.ts';
 import { type LocalJudge, folderFacts, localJudge } from '../judge/local-judge.ts';
 import { callsSince, recordedCall, sessionsKnown } from '../judge/recorded-calls.ts';
 import type { Ended } from '../program.ts';
@@ -43,6 +43,8 @@ A file of cases is a list in JSON with comments, each a call and what is expecte
      "tool": "read", "arguments": { "path": "secrets/key.pem" },
      "expect": { "verdict": "deny", "rule": "rules \\"no secrets\\"" } }]
 Of expect, verdict (run, ask, deny, invalid) is needed; rule, tier and code are compared where they are given.
+Of session, kind, agent, channel, provider, group, owner and workspace may be said; a case of an agent, channel or owner that the
+configuration does not declare fails, as a service would refuse its session.
 Needs no service. Exit status 1 when a case differs.`;
 
 const DRY_RUN_EXAMPLES = `
@@ -91,8 +93,8 @@ export function command(ended: Ended): Command {
 
 async function runTest(file: string, { config, workspace, json }: TestOptions): Promise<Status> {
   const cases = parseCases(await readCases(file), file);
-  const [judge, main] = await Promise.all([localJudge(config), folderFacts(workspace)]);
-  const results = await runPolicyCases(cases, (one) => answerTo(judge, one, caseSession(main, one.session)));
+  const [judge, folder] = await Promise.all([localJudge(config), folderFacts(workspace)]);
+  const results = await runPolicyCases(cases, (one) => answerTo(judge, one, judge.session(folder, one.session)));
   const failed = results.filter(({ passed }) => !passed);
   if (json) results.forEach(printJson);
   else printResults(results, failed);
@@ -111,7 +113,7 @@ async function readCases(file: string): Promise<string> {
 async function answerTo(
   judge: LocalJudge,
   { tool, arguments: args }: PolicyCase,
-  session: ReturnType<typeof caseSession>,
+  session: JudgedSession,
 ): Promise<CaseAnswer> {
   const judged = await judge.judge(session, { tool, arguments: args });
   if (judged.ok) return judged.judgement;

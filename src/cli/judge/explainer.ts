@@ -5,6 +5,7 @@
 import { isCountersignError } from '../../protocol/errors.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import type { Explanation } from '../../protocol/outcome.ts';
+import type { CaseSession, JudgedSession } from '../../policy/index.ts';
 import { type AnyCountersign, withService } from '../service/with-service.ts';
 import { findSession } from '../sessions/find-session.ts';
 import { type LocalJudge, folderFacts, localJudge } from './local-judge.ts';
@@ -20,17 +21,20 @@ export type Explain = (call: Explained, session?: string) => Promise<Explanation
 /**
  * Gives `use` an explainer; all sessions are asked over one connection, opened when the first is named.
  * @param given.session that of calls which name none
- * @throws CountersignError `invalid_config`
+ * @param given.said what is said of the session of calls which name none, where no `session` is given
+ * @throws CountersignError `invalid_config`, `undeclared`
  */
 export async function withExplainer<T>(
-  given: { session?: string; config?: string; workspace?: string },
+  given: { session?: string; config?: string; workspace?: string; said?: CaseSession },
   use: (explain: Explain) => Promise<T>,
 ): Promise<T> {
-  const { config, workspace = '.' } = given;
+  const { config, workspace = '.', said } = given;
   let judge: Promise<LocalJudge> | undefined;
   const here = (): Promise<LocalJudge> => (judge ??= localJudge(config));
-  // A broken configuration is one error, not one for each call.
-  if (given.session === undefined || config !== undefined) await here();
+  const sessionHere = async (): Promise<JudgedSession> => (await here()).session(await folderFacts(workspace), said);
+  // A broken configuration, or a name that it does not have, is one error, not one for each call.
+  if (given.session === undefined) await sessionHere();
+  else if (config !== undefined) await here();
   const over = Promise.withResolvers<void>();
   let connected: Promise<AnyCountersign> | undefined;
   const service = (): Promise<AnyCountersign> =>
@@ -43,7 +47,7 @@ export async function withExplainer<T>(
     }));
   try {
     return await use(async (call, session = given.session) => {
-      if (session === undefined) return (await here()).explain(await folderFacts(workspace), call);
+      if (session === undefined) return (await here()).explain(await sessionHere(), call);
       const told = config === undefined ? await byWorker(await service(), session, call) : undefined;
       if (told) return told;
       const { facts, state } = await findSession(await service(), session);

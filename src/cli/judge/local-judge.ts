@@ -1,9 +1,11 @@
 /** Judges calls in this process, as a worker started here would, without running anything and without a Temporal server. */
-import { type Judging, explainCall } from '../../activities/explain-call.ts';
+import { type Judging, explainOrRefuse } from '../../activities/explain-call.ts';
+import { toCallError } from '../../activities/failure.ts';
 import type { KnownSession } from '../../activities/session-reader.ts';
-import { type LoadedConfig, findConfig } from '../../config/index.ts';
+import { type LoadedConfig, checkDeclared, findConfig } from '../../config/index.ts';
 import { type Judged, judgeCall } from '../../activities/judge-call.ts';
 import {
+  type CaseSession,
   type JudgedSession,
   type PolicyChange,
   type RecordedCall,
@@ -19,13 +21,20 @@ import { configDir, ownPaths } from '../../server/paths.ts';
 import { surroundings as lookAround } from '../../server/surroundings.ts';
 import { type Tool, createCatalogue, schemaOf } from '../../tools/index.ts';
 import { realFolder } from '../sessions/main-session.ts';
+import { caseSession } from './case-session.ts';
 
 export interface ToolListing {
   offered: Tool[];
   missing: { name: string; reason: string }[];
 }
 
+/** Judges no call of a session that a service would refuse (`undeclared`). */
 export interface LocalJudge {
+  /**
+   * The session that is said, in this folder.
+   * @throws CountersignError `undeclared`
+   */
+  session(folder: SessionFacts, said?: CaseSession): JudgedSession;
   explain(
     facts: JudgedSession,
     call: { tool: string; arguments: JsonObject },
@@ -48,11 +57,27 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
   const surroundings = await lookAround(settings, protectedPaths);
   const catalogue = createCatalogue();
   const judging: Judging = { catalogue, settings, surroundings };
-  const judged = (
-    { above = [], ...facts }: JudgedSession,
-    call: { tool: string; arguments: JsonObject },
-  ): Promise<Judged> => judgeCall(judging, { facts, state: 'open', above: [...above] }, call);
+  const check = (session: JudgedSession): void => {
+    for (const facts of [session, ...(session.above ?? [])]) checkDeclared(loaded.config, facts);
+  };
+  const admitted = (session: JudgedSession, state: KnownSession['state'] = 'open'): KnownSession => {
+    check(session);
+    const { above = [], ...facts } = session;
+    return { facts, state, above: [...above] };
+  };
+  const judged = async (session: JudgedSession, call: { tool: string; arguments: JsonObject }): Promise<Judged> => {
+    try {
+      return await judgeCall(judging, admitted(session), call);
+    } catch (error) {
+      return { ok: false, error: toCallError(error, 'policy_failed') };
+    }
+  };
   return {
+    session: (folder, said) => {
+      const session = caseSession(folder, said);
+      check(session);
+      return session;
+    },
     judge: judged,
     change: async ({ tool, arguments: args, ...recorded }) => {
       const now = await judged(recorded.session, { tool, arguments: args });
@@ -65,8 +90,7 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
       };
       return policyDiff([{ ...recorded, call }], loaded.rules, surroundings())[0];
     },
-    explain: ({ above = [], ...facts }, call, state = 'open') =>
-      explainCall(judging, { facts, state, above: [...above] }, call),
+    explain: (session, call, state) => explainOrRefuse(judging, async () => admitted(session, state), call),
     tools: (facts) =>
       listTools(
         facts,

@@ -36,3 +36,14 @@ it('holds a session to the rules of those above it, in what it explains and what
   expect(judge.tools(facts('free')).offered.map(({ name }) => name)).toContain('write');
   expect(judge.tools(below).offered.map(({ name }) => name)).not.toContain('write');
 });
+
+it('judges no call of a session whose agent, or that of one above it, is not declared any more', async () => {
+  const judge = await localJudge(config);
+  const gone = facts('gone');
+  const before = { verdict: 'run', rule: 'tier.workspace', tier: 'workspace' } as const;
+  for (const session of [gone, { ...facts('free'), above: [gone] }]) {
+    const error = { code: 'undeclared', message: expect.stringContaining('no agent "gone"') as string };
+    expect(await judge.explain(session, write)).toMatchObject({ verdict: 'deny', error });
+    expect(await judge.change({ id: 'call/gone/1', session, before, ...write })).toMatchObject(error);
+  }
+});
