@@ -1,5 +1,6 @@
 /** Ends the calls of a closing session: those that wait are denied, those that run are cancelled, each by its own workflow. */
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { forEachAtMost } from '../common/at-most.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { isSessionId } from '../protocol/ids.ts';
 import { CALL_MESSAGE, SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
@@ -12,15 +13,10 @@ export async function endCalls({ client }: Pick<Dependencies, 'client'>, session
   if (!isSessionId(session)) throw new CountersignError('invalid_id', 'not a session id');
   const query = `${SEARCH_ATTRIBUTE.session}="${session}" AND WorkflowType="${WORKFLOW.call}" AND ExecutionStatus="Running"`;
   let told = 0;
-  let batch: Promise<void>[] = [];
-  for await (const { workflowId, runId } of client.workflow.list({ query })) {
-    batch.push(tell(client, workflowId, runId));
+  await forEachAtMost(client.workflow.list({ query }), AT_ONCE, async ({ workflowId, runId }) => {
+    await tell(client, workflowId, runId);
     told += 1;
-    if (batch.length < AT_ONCE) continue;
-    await Promise.all(batch);
-    batch = [];
-  }
-  await Promise.all(batch);
+  });
   return told;
 }
 

@@ -15,6 +15,7 @@ import {
   fsyncSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isErrno } from '../common/errno.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { encryptedPem } from './encrypt-key.ts';
 import { parsePublicKey, publicKeyText } from './public-key.ts';
@@ -63,7 +64,7 @@ export function listKeys(folder: string): StoredKey[] {
   try {
     names = readdirSync(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (isErrno(error, 'ENOENT')) return [];
     throw error;
   }
   return names
@@ -167,7 +168,7 @@ function writeNew(path: string, text: string): void {
   try {
     fd = openSync(path, 'wx', 0o600);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!isErrno(error, 'EEXIST')) throw error;
     throw new CountersignError(
       'invalid_usage',
       `${path} is there already, and no key is overwritten. Take another --name, or move it away.`,

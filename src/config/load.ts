@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import type { PolicyCase } from '../policy/cases.ts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Node, type ParseError, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { isErrno } from '../common/errno.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { CONFIG_FILE } from '../protocol/names.ts';
 import { compileRules, hashOf, type Rules } from '../policy/rules.ts';
@@ -40,7 +41,7 @@ export async function loadConfig(path?: string, tools?: readonly KnownTool[]): P
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (path === undefined && error instanceof Error && 'code' in error && error.code === 'ENOENT') return loaded({});
+    if (path === undefined && isErrno(error, 'ENOENT')) return loaded({});
     const why = error instanceof Error ? error.message : String(error);
     throw new CountersignError('invalid_config', `${file}: cannot be read: ${why}`, { cause: error });
   }

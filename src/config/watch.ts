@@ -2,6 +2,7 @@
 import { constants, statSync, watch } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { isErrno } from '../common/errno.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import type { KnownTool } from './names.ts';
 import { type LoadedConfig, parseConfig } from './load.ts';
@@ -133,9 +134,8 @@ async function lookAt(file: string): Promise<Look> {
     if (size > MOST_BYTES) return { at, ...none(file, `is larger than ${MOST_BYTES} bytes`) };
     return { at, version: [dev, ino, size, mtimeNs, ctimeNs].join(), content: await handle.readFile('utf8') };
   } catch (error) {
-    const gone = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const why = error instanceof Error ? error.message : String(error);
-    return { at, ...none(file, gone ? 'the file is gone' : `cannot be read: ${why}`) };
+    return { at, ...none(file, isErrno(error, 'ENOENT') ? 'the file is gone' : `cannot be read: ${why}`) };
   }
 }
 

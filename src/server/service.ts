@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { type Logger, pino } from 'pino';
+import { isErrno } from '../common/errno.ts';
 import { CONFIG_FILE, type LoadedConfig, findConfig, watchConfig, watchForFile } from '../config/index.ts';
 import { listTrustedRoots, wasWritable } from '../context/index.ts';
 import { CountersignError } from '../protocol/errors.ts';
@@ -166,8 +167,7 @@ function makeConfigDir(): void {
   try {
     mkdirSync(configDir(), { recursive: true, mode: 0o700 });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
+    if (!isErrno(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
   }
 }
 

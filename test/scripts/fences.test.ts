@@ -24,6 +24,8 @@ async function lint(file: string, source: string): Promise<string> {
 
 describe('imports point one way', () => {
   test.each([
+    ['refused', 'src/common/a.ts', `import { x } from '../protocol/x.ts'; x();`],
+    ['refused', 'src/common/b.ts', `import { x } from 'node:fs'; x();`],
     ['refused', 'src/protocol/a.ts', `import { x } from '../policy/x.ts'; x();`],
     ['refused', 'src/protocol/b.ts', `import { x } from 'node:crypto'; x();`],
     ['allowed', 'src/protocol/c.ts', `import { x } from './x.ts'; x();`],

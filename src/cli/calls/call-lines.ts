@@ -1,11 +1,12 @@
 /** `countersign call --jsonl`: one call a line, one answer a line, and nothing that a line says can stop the others. */
 import type { SessionHandle } from '../../client/index.ts';
+import { forEachAtMost } from '../../common/at-most.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { isCallId, isSessionId } from '../../protocol/ids.ts';
 import { isJsonObject } from '../../protocol/json.ts';
 import { type Wait, followCall } from './follow-call.ts';
 import { parseJson } from '../io/input.ts';
-import { type InputLine, forEachAtMost, readLines } from '../io/json-lines.ts';
+import { type InputLine, readLines } from '../io/json-lines.ts';
 import { mainSession } from '../sessions/main-session.ts';
 import { outcomeLine } from './outcome-line.ts';
 import { printJson } from '../io/output.ts';

@@ -15,7 +15,7 @@ import type { CallError } from '../../protocol/outcome.ts';
 import { parseCallWorkflowId } from '../../protocol/ids.ts';
 import { safeLine } from '../../approval/render/safe-text.ts';
 import { type Common, defineCommand, defineGroup, onAction } from '../command.ts';
-import { forEachAtMost } from '../io/json-lines.ts';
+import { forEachAtMost } from '../../common/at-most.ts';
 import { concurrency, duration } from '../io/options.ts';
 import { note, paint, print, printJson } from '../io/output.ts';
 import { type LocalJudge, folderFacts, localJudge } from '../judge/local-judge.ts';

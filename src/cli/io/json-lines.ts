@@ -40,18 +40,3 @@ function lineOf(line: number, tooLong: boolean, parts: Uint8Array[]): InputLine 
   const text = Buffer.concat(parts).toString('utf8').trim();
   return text === '' ? undefined : { line, text };
 }
-
-/** Runs `work` for each item, at most `limit` at a time, and reads no further ahead than that. */
-export async function forEachAtMost<T>(
-  items: AsyncIterable<T>,
-  limit: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const running = new Set<Promise<void>>();
-  for await (const item of items) {
-    const task: Promise<void> = work(item).finally(() => running.delete(task));
-    running.add(task);
-    if (running.size >= limit) await Promise.race(running);
-  }
-  await Promise.all(running);
-}

@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { callsUnder } from '../../client/audit-session.ts';
 import { readHistory } from '../../client/history.ts';
 import { isGone, unreachable } from '../../client/transport.ts';
+import { mapAtMost } from '../../common/at-most.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { parseCallWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../../protocol/ids.ts';
 import { type SessionFacts, sessionRecord } from '../../protocol/session.ts';
@@ -36,18 +37,11 @@ export async function callsOfReference(
 
 const AT_ONCE = 20;
 
-export async function verifyCalls(
+export const verifyCalls = (
   client: Client,
   calls: readonly string[],
   settings: VerifySettings,
-): Promise<CheckedCall[]> {
-  const checked: CheckedCall[] = [];
-  for (let from = 0; from < calls.length; from += AT_ONCE) {
-    const batch = calls.slice(from, from + AT_ONCE);
-    checked.push(...(await Promise.all(batch.map((call) => verifyOne(client, call, settings)))));
-  }
-  return checked;
-}
+): Promise<CheckedCall[]> => mapAtMost(calls, AT_ONCE, (call) => verifyOne(client, call, settings));
 
 async function verifyOne(client: Client, call: string, settings: VerifySettings): Promise<CheckedCall> {
   const name = parseCallWorkflowId(call);

@@ -11,7 +11,7 @@
  */
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { CountersignError } from '../../protocol/errors.ts';
-import { isErrno } from '../errno.ts';
+import { isErrno } from '../../common/errno.ts';
 
 /** Opens for nothing but to hold: no device wakes, no FIFO blocks. Linux only; Node has no name for it. */
 export const O_PATH = process.platform === 'linux' ? 0o10_000_000 : 0;

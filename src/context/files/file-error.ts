@@ -1,6 +1,6 @@
 /** The system's errors about files → ours. */
 import { CountersignError } from '../../protocol/errors.ts';
-import { isErrno } from '../errno.ts';
+import { isErrno } from '../../common/errno.ts';
 import { withPlace, type Place, type Resolving } from './beneath.ts';
 
 /** Like withPlace, for work on files only: what the system refuses while at it is told in our words. */

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, rmdirSync, unli
 import { setImmediate } from 'node:timers/promises';
 import { CountersignError } from '../../protocol/errors.ts';
 import { identityOf, through, type Place, type Protection } from './beneath.ts';
-import { isErrno } from '../errno.ts';
+import { isErrno } from '../../common/errno.ts';
 import { stopIfAborted } from '../abort.ts';
 
 interface Removing {

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { CountersignError } from '../../protocol/errors.ts';
 import { checkPathForm } from './beneath.ts';
-import { isErrno } from '../errno.ts';
+import { isErrno } from '../../common/errno.ts';
 import { protectionOf } from './protected.ts';
 import { parsed, writeRecord } from '../state/state-files.ts';
 

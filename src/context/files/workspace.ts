@@ -7,7 +7,7 @@ import { CountersignError } from '../../protocol/errors.ts';
 import type { DirectoryEntry, FileReader, FileWriter } from '../../tools/tool-context.ts';
 import { abortedBy, stopIfAborted } from '../abort.ts';
 import { through, type Place, type Protection, type Resolving } from './beneath.ts';
-import { isErrno } from '../errno.ts';
+import { isErrno } from '../../common/errno.ts';
 import { atPlace } from './file-error.ts';
 import type { Journal } from '../state/journal.ts';
 import { holdsProtected, refuseGitControl } from './protected.ts';

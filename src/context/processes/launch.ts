@@ -3,6 +3,7 @@ import { spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import { isErrno } from '../../common/errno.ts';
 import { type ForkAnswer, HIDDEN, type StdioItem } from './fork-server-messages.ts';
 import { endForkServer, forkServer, hasForkServer } from './fork-server.ts';
 import { takePipes } from './pipes.ts';
@@ -57,7 +58,7 @@ async function start(program: Program, hung: AbortSignal | undefined): Promise<L
     return { ...there, stdout: stdout.reader, stderr: stderr.reader, close };
   } catch (error) {
     close();
-    if ((error as NodeJS.ErrnoException).code !== HIDDEN) throw error;
+    if (!isErrno(error, HIDDEN)) throw error;
     passes = false;
     return await launchHere(program);
   } finally {

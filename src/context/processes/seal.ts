@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { isErrno } from '../errno.ts';
+import { isErrno } from '../../common/errno.ts';
 import type { CommandBinding, ScriptFile } from './bind-command.ts';
 
 /** Where the sandbox shows copies. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { Artifact } from '../../protocol/outcome.ts';
 import type { Artifacts } from '../../tools/tool-context.ts';
-import { isErrno } from '../errno.ts';
+import { isErrno } from '../../common/errno.ts';
 import { readJsonRecord, recordPath, writeRecord } from './state-files.ts';
 
 const HASH = /^sha256:([0-9a-f]{64})$/;

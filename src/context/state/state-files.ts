@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isErrno } from '../errno.ts';
+import { isErrno } from '../../common/errno.ts';
 
 /**
  * Where a record of this name lies below `folder`. Names are hashed: `.` and `..` are session ids, file systems differ about case,

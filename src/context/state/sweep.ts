@@ -1,7 +1,7 @@
 /** What the state folder no longer has to keep. */
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno } from '../errno.ts';
+import { isErrno } from '../../common/errno.ts';
 
 /** Folders of folders of records. */
 const WORK = ['journal', 'artifacts', join('artifacts', 'readers')];

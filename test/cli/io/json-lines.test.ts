@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parseCallLine } from '../../../src/cli/calls/call-lines.ts';
-import { type InputLine, forEachAtMost, readLines } from '../../../src/cli/io/json-lines.ts';
+import { type InputLine, readLines } from '../../../src/cli/io/json-lines.ts';
 
 async function* chunks(...texts: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield typeof text === 'string' ? Buffer.from(text) : text;
@@ -41,30 +40,6 @@ describe('reading lines', () => {
   it('gives nothing for nothing', async () => {
     expect(await all(5)).toEqual([]);
     expect(await all(5, '\n\n')).toEqual([]);
-  });
-});
-
-describe('working on lines', () => {
-  it('never runs more at a time than allowed, and reads no further ahead', async () => {
-    let running = 0;
-    let most = 0;
-    let read = 0;
-    let done = 0;
-    async function* numbers(): AsyncGenerator<number> {
-      for (let i = 0; i < 20; i += 1) {
-        read += 1;
-        expect(read - done).toBeLessThanOrEqual(4);
-        yield i;
-      }
-    }
-    await forEachAtMost(numbers(), 3, async () => {
-      running += 1;
-      most = Math.max(most, running);
-      await sleep(2);
-      running -= 1;
-      done += 1;
-    });
-    expect([most, done]).toEqual([3, 20]);
   });
 });
 
