@@ -1,5 +1,6 @@
 /** Exit statuses, and how errors become them. Part of the CLI's contract: scripts tell cases apart by these numbers. */
 import { CountersignError, type ErrorCode, type ErrorKind, isCountersignError } from '../protocol/errors.ts';
+import { hasGrpcStatus } from '../protocol/grpc.ts';
 
 export const STATUS = {
   done: 0,
@@ -43,21 +44,16 @@ export function statusOf({ code }: Pick<ErrorReport, 'code'>): Status {
   }
 }
 
-/** gRPC status codes by which a server refuses us as a whole. */
-const REFUSED = new Set([7, 16]);
-
 function knownError(error: unknown): CountersignError {
   if (isCountersignError(error)) return error;
-  const { name, message, code } =
-    error instanceof Error
-      ? (error as Error & { code?: unknown })
-      : { name: '', message: String(error), code: undefined };
+  const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };
   if (name === 'NamespaceNotFoundError') {
     return new CountersignError('setup_incomplete', `${message}. Create what is missing: countersign setup`, {
       cause: error,
     });
   }
-  if (typeof code === 'number' && REFUSED.has(code)) {
+  // A server refuses us as a whole.
+  if (hasGrpcStatus(error, 'permissionDenied', 'unauthenticated')) {
     return new CountersignError(
       'no_service',
       `The Temporal server refuses us (${message}). Check TEMPORAL_API_KEY and TEMPORAL_NAMESPACE.`,

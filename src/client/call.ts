@@ -1,15 +1,11 @@
 /** A call that was started, from this process or another. */
-import {
-  WorkflowFailedError,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  isGrpcServiceError,
-} from '@temporalio/client';
+import { WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, defaultPayloadConverter } from '@temporalio/common';
 import type { ApprovalDetails } from '../protocol/approval.ts';
 import { type AmendAnswer, CALL_MEMO, type CallInput, type Settled, type Waiting } from '../protocol/call.ts';
 import type { Halt } from '../protocol/control.ts';
 import { CountersignError, callError } from '../protocol/errors.ts';
+import { hasGrpcStatus } from '../protocol/grpc.ts';
 import { type CallName, callWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { CALL_MESSAGE, CALL_STATE, SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
@@ -19,9 +15,6 @@ import { type Transport, isGone, reach, sendUpdate } from './transport.ts';
 
 /** A fast call is done by then, and never pays for being asked whether it waits. */
 const SETTLE_AFTER_MS = 200;
-
-/** gRPC's status code. */
-const NOT_FOUND = 5;
 
 export class CallHandle {
   readonly session: string;
@@ -144,7 +137,7 @@ export class CallHandle {
         maximumPageSize: 1,
       }),
     ).catch((error: unknown) => {
-      throw isGrpcServiceError(error) && error.code === NOT_FOUND ? notFound(this.id) : error;
+      throw hasGrpcStatus(error, 'notFound') ? notFound(this.id) : error;
     });
     const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
     if (!payload) throw notFound(this.id);

@@ -1,7 +1,8 @@
 /** Temporal's own history of a call or session, decoded as far as stories need it. */
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { type Payload, defaultPayloadConverter } from '@temporalio/common';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import { hasGrpcStatus } from '../protocol/grpc.ts';
 import { isGone, reach } from './transport.ts';
 
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
@@ -18,13 +19,10 @@ export async function readHistory(client: Client, workflowId: string, runId?: st
     return (await reach(() => client.workflow.getHandle(workflowId, runId).fetchHistory())).events ?? [];
   } catch (error) {
     // Histories are read past the client's own mapping of errors.
-    if (isGone(error) || (isGrpcServiceError(error) && error.code === NOT_FOUND)) return [];
+    if (isGone(error) || hasGrpcStatus(error, 'notFound')) return [];
     throw error;
   }
 }
-
-/** gRPC's status code. */
-const NOT_FOUND = 5;
 
 /** Events of all runs of a workflow that continues as new, oldest run first. */
 export async function readRuns(client: Client, workflowId: string): Promise<HistoryEvent[]> {

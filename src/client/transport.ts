@@ -7,10 +7,10 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
-  isGrpcServiceError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { CountersignError, type ErrorCode, ERRORS, isCountersignError } from '../protocol/errors.ts';
+import { hasGrpcStatus } from '../protocol/grpc.ts';
 import { sessionWorkflowId } from '../protocol/ids.ts';
 import { SESSION_MOVES } from '../protocol/names.ts';
 
@@ -21,9 +21,6 @@ export interface Transport {
   eager: boolean;
   uiUrl?: string;
 }
-
-/** gRPC status codes that mean: nobody there. */
-const UNAVAILABLE = new Set([4, 14]);
 
 /** Runs a request; a server that cannot be reached is `no_service`. */
 export async function reach<T>(request: () => Promise<T>): Promise<T> {
@@ -36,8 +33,8 @@ export async function reach<T>(request: () => Promise<T>): Promise<T> {
 
 export function unreachable(error: unknown): CountersignError | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
-    const code = isGrpcServiceError(at) ? at.code : (at as { code?: unknown }).code;
-    if ((typeof code === 'number' && UNAVAILABLE.has(code)) || at instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
+    const nobody = hasGrpcStatus(at, 'deadlineExceeded', 'unavailable');
+    if (nobody || at instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
       const message =
         'The Temporal server does not answer. Start the service (countersign start) or check TEMPORAL_ADDRESS; ' +
         'calls that were started go on when it is back.';
@@ -61,8 +58,8 @@ export function fromFailure(error: unknown): unknown {
   return unreachable(error) ?? error;
 }
 
-/** gRPC codes of an update that its run could not take: not found, exhausted, failed precondition, aborted. */
-const RETRIED = new Set([5, 8, 9, 10]);
+/** Of an update that its run could not take. */
+const RETRIED = ['notFound', 'resourceExhausted', 'failedPrecondition', 'aborted'] as const;
 /** Long enough for a worker that was lost to be replaced: what it had under way counts as under way until then. */
 const RETRIED_FOR_MS = 15_000;
 const RETRY_MS = 100;
@@ -129,7 +126,7 @@ export async function updateSession<Answer>(
 ): Promise<Answer> {
   const workflow = client.workflow.getHandle(sessionWorkflowId(session));
   const again = async (error: unknown): Promise<boolean> =>
-    (isGone(error) || hasCode(error, RETRIED)) && (await isOpen(workflow));
+    (isGone(error) || hasGrpcStatus(error, ...RETRIED)) && (await isOpen(workflow));
   return sendUpdate<Answer>(workflow, name, argument, { again });
 }
 
@@ -137,14 +134,6 @@ const isUntaken = (error: unknown): boolean =>
   error instanceof WorkflowUpdateFailedError &&
   error.cause instanceof ApplicationFailure &&
   UNTAKEN.has(error.cause.type ?? '');
-
-/** Whether the error, or one that it came of, is gRPC's with one of the codes. */
-function hasCode(error: unknown, codes: ReadonlySet<number>): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if (isGrpcServiceError(at) && codes.has(at.code)) return true;
-  }
-  return false;
-}
 
 async function isOpen(workflow: WorkflowHandle): Promise<boolean> {
   try {

@@ -3,9 +3,10 @@
  * Creates what is missing; where that is not allowed, gives the commands for the operator.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
+import type { ConnectionLike } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { CountersignError } from '../protocol/errors.ts';
+import { hasGrpcStatus } from '../protocol/grpc.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 
 /** An id is never reused, and Temporal knows a closed call for as long as this. */
@@ -16,15 +17,6 @@ const DAY_SECONDS = 86_400;
 const KEYWORD = 2;
 
 const NAMESPACE_MS = 30_000;
-
-const GRPC = {
-  invalidArgument: 3,
-  notFound: 5,
-  alreadyExists: 6,
-  permissionDenied: 7,
-  unimplemented: 12,
-  unauthenticated: 16,
-};
 
 export interface NamespaceState {
   exists: boolean;
@@ -56,7 +48,7 @@ export async function inspectNamespace(connection: ConnectionLike, namespace: st
   try {
     described = await connection.workflowService.describeNamespace({ namespace });
   } catch (error) {
-    if (!hasCode(error, GRPC.notFound)) throw error;
+    if (!hasGrpcStatus(error, 'notFound')) throw error;
     return { exists: false, retentionDays: undefined, missingAttributes: names, wrongType: [] };
   }
   const seconds = described.config?.workflowExecutionRetentionTtl?.seconds;
@@ -119,7 +111,7 @@ async function visible(connection: ConnectionLike, namespace: string): Promise<v
       await connection.operatorService.listSearchAttributes({ namespace });
       return;
     } catch (error) {
-      if (!hasCode(error, GRPC.notFound)) return;
+      if (!hasGrpcStatus(error, 'notFound')) return;
     }
   }
 }
@@ -143,17 +135,14 @@ async function allowed(change: () => Promise<unknown>): Promise<boolean> {
     await change();
     return true;
   } catch (error) {
-    if (hasCode(error, GRPC.alreadyExists)) return true;
+    if (hasGrpcStatus(error, 'alreadyExists')) return true;
     if (isForbidden(error)) return false;
     throw error;
   }
 }
 
-const hasCode = (error: unknown, ...codes: number[]): boolean =>
-  isGrpcServiceError(error) && codes.includes(error.code);
-
 const isForbidden = (error: unknown): boolean =>
-  hasCode(error, GRPC.permissionDenied, GRPC.unauthenticated, GRPC.unimplemented);
+  hasGrpcStatus(error, 'permissionDenied', 'unauthenticated', 'unimplemented');
 
 function operatorCommands(namespace: string, address?: string) {
   if (address !== undefined && /\.(tmprl\.cloud|api\.temporal\.io)(:\d+)?$/.test(address)) {
