@@ -8,6 +8,13 @@ export { LAYERS, type Layer } from './scopes.ts';
 export { argumentsOverLimit, type LimitProblem, toolOverLimit } from './limits.ts';
 export { type PromptTool, toolsPrompt } from './prompt.ts';
 export { compileRules, defaultRules, hashOf, type Rules } from './rules.ts';
-export { fileOperands, isRememberable, preparePolicy, safeCommand, type SafeCommand } from './shell/index.ts';
+export {
+  fileOperands,
+  hasSecondParser,
+  isRememberable,
+  preparePolicy,
+  safeCommand,
+  type SafeCommand,
+} from './shell/index.ts';
 export type * from './settings.ts';
 export type * from './types.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { Connection } from '@temporalio/client';
 import { CONFIG_FILE, findConfig } from '../config/index.ts';
-import { contradictions } from '../policy/index.ts';
+import { contradictions, hasSecondParser } from '../policy/index.ts';
 import { sandboxStatus } from '../context/index.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
 import { type ConnectionSettings, connectionSettings } from './connect.ts';
@@ -12,7 +12,7 @@ import { STATE_NOT_SHARED, statesOfWorkers } from './shared-state.ts';
 import { type NamespaceState, RETENTION_DAYS, inspectNamespace } from './setup.ts';
 
 export interface Check {
-  /** Short and stable: `node`, `temporal`, `sandbox`, `ripgrep`, `file-confinement`, `config`, `service`, … */
+  /** Short and stable: `node`, `temporal`, `sandbox`, `ripgrep`, `shell-parsers`, `file-confinement`, `config`, `service`, … */
   name: string;
   ok: boolean;
   /** What was found, in one line. */
@@ -31,6 +31,7 @@ export async function doctor(env: NodeJS.ProcessEnv = process.env): Promise<Chec
     temporal,
     sandbox,
     ripgrepCheck(await loaded('@vscode/ripgrep')),
+    parserCheck(hasSecondParser()),
     confinementCheck(),
     await configCheck(env),
     ...service,
@@ -66,6 +67,14 @@ function ripgrepCheck(module: { rgPath?: string } | Error): Check {
   const path = module instanceof Error ? undefined : module.rgPath;
   if (path !== undefined && existsSync(path)) return { name: 'ripgrep', ok: true, found: path };
   return { name: 'ripgrep', ok: false, found: 'no program for this platform', hint: reinstall };
+}
+
+/** A command counts as harmless only where two parsers read it alike. */
+export function parserCheck(second: boolean): Check {
+  const name = 'shell-parsers';
+  if (second) return { name, ok: true, found: 'two' };
+  const hint = `${reinstall} Until then commands that would run outside of the sandbox ask.`;
+  return { name, ok: false, found: 'one: the second does not start', hint };
 }
 
 const reinstall = 'Install the dependencies again with Node 24 and with optional ones (`npm ci`).';

@@ -61,6 +61,9 @@ export const WORKER_SETTINGS = {
   shutdownForceTime: '15s',
 } as const;
 
+const NO_SECOND_PARSER =
+  'the second shell parser does not start, so no command is known to be harmless: what would run outside of the sandbox asks. Install the dependencies again (`npm ci`); `countersign doctor` looks';
+
 export async function createWorker(options: WorkerOptions): Promise<CountersignWorker> {
   const { connection, namespace, taskQueue = TASK_QUEUE, log } = options;
   const client = new Client({ connection, namespace });
@@ -69,7 +72,7 @@ export async function createWorker(options: WorkerOptions): Promise<CountersignW
   const halt = made.use(await watchHalt({ client, settings: options.settings, stateDir: options.stateDir, log }));
   const catalogue = createCatalogue(options.tools);
   checkTools(catalogue, options.settings().config);
-  await preparePolicy();
+  await preparePolicy(() => log.error(NO_SECOND_PARSER));
   // In the background: what the first command would wait for.
   void preparePipes();
   const activities = createActivities({

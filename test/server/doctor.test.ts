@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { doctor, stateCheck } from '../../src/server/doctor.ts';
+import { doctor, parserCheck, stateCheck } from '../../src/server/doctor.ts';
 
 let home: string;
 beforeAll(async () => {
@@ -18,6 +18,7 @@ describe('doctor', () => {
       'temporal',
       'sandbox',
       'ripgrep',
+      'shell-parsers',
       'file-confinement',
       'config',
       'service',
@@ -31,12 +32,21 @@ describe('doctor', () => {
   test('looks at the namespace of a service that answers', async () => {
     const address = inject('temporalAddress');
     const checks = await doctor({ COUNTERSIGN_HOME: home, TEMPORAL_ADDRESS: address });
-    expect(checks.slice(6)).toEqual([
+    expect(checks.slice(7)).toEqual([
       { name: 'service', ok: true, found: `${address}, namespace default (configured)` },
       { name: 'search-attributes', ok: true, found: 'all four' },
       { name: 'retention', ok: true, found: '30 days' },
       { name: 'state-folder', ok: true, found: 'no worker takes calls' },
     ]);
+  });
+
+  test('says what it means that there is no second shell parser', () => {
+    expect(parserCheck(false)).toEqual({
+      name: 'shell-parsers',
+      ok: false,
+      found: 'one: the second does not start',
+      hint: expect.stringMatching(/npm ci.*outside of the sandbox ask/) as string,
+    });
   });
 
   test.each([

@@ -8,7 +8,10 @@ import { withSpinner } from '../render/spinner.ts';
 
 const EXAMPLES = `
 countersign doctor
-countersign doctor --json | jq '.checks[] | select(.ok | not)'`;
+countersign doctor --json | jq '.checks[] | select(.ok | not)'
+countersign doctor --json | jq -e .ok           for scripts: fails where a check does
+
+Exit status 0 says that it looked, whatever it found.`;
 
 export function command(ended: Ended): Command {
   return onAction(

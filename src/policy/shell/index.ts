@@ -6,16 +6,19 @@ import { type Part, plainLine } from './plain.ts';
 import { INTERPRETERS, WRAPPERS } from './programs.ts';
 import { startSecondParser } from './second-parser.ts';
 
+export { hasSecondParser } from './second-parser.ts';
+
 /** A plain command line as words: pipelines and lists flattened, each part with the operator that joins it to the one before. */
 export interface SafeCommand {
   parts: readonly Part[];
 }
 
 /**
- * Starts the second shell parser, so that the first judgement is as fast as the others. Judging works without it.
+ * Starts the second shell parser, so that the first judgement is as fast as the others. Judging works without it: then no command line is read alike by two, and what
+ * would run outside of the sandbox asks. `onLost` is called once when it cannot be had.
  */
-export async function preparePolicy(): Promise<void> {
-  startSecondParser();
+export async function preparePolicy(onLost: () => void = () => undefined): Promise<void> {
+  startSecondParser(onLost);
 }
 
 /** The words of a command line that both parsers read alike and that nothing expands; undefined for any other. */

@@ -8,6 +8,8 @@ import { MessageChannel, type MessagePort, Worker, receiveMessageOnPort } from '
 const DEADLINE_MS = 1_000;
 /** Starting the thread, too. */
 const START_MS = 10_000;
+/** What it reads unasked when it starts; also what it then answers, for it is in the form in which it prints. */
+const FIRST_TEXT = 'true';
 
 interface Thread {
   worker: Worker;
@@ -20,9 +22,19 @@ const PAUSE_MS = 60_000;
 
 let thread: Thread | undefined;
 let notBefore = 0;
+let isLost = false;
+let tellOfLoss = (): void => undefined;
 
-/** Starts the parser, so that the first judgement does not wait for it (50 ms). */
-export const startSecondParser = (): void => void running();
+/**
+ * Starts the parser, so that the first judgement does not wait for it (50 ms). `onLost` is called when it does not start, now or after it was ended: once, until it did again.
+ */
+export function startSecondParser(onLost: () => void): void {
+  tellOfLoss = onLost;
+  running();
+}
+
+/** Whether there is a second opinion on this machine. */
+export const hasSecondParser = (): boolean => running() !== undefined;
 
 /** The text in the form in which it prints all texts; undefined where it has no opinion, which is never agreement. */
 export function secondReading(text: string, deadlineMs: number = DEADLINE_MS): string | undefined {
@@ -39,6 +51,8 @@ function running(): Thread | undefined {
   if (thread || performance.now() < notBefore) return thread;
   thread = start();
   if (!thread) notBefore = performance.now() + PAUSE_MS;
+  if (!thread && !isLost) tellOfLoss();
+  isLost = !thread;
   return thread;
 }
 
@@ -47,7 +61,7 @@ function start(): Thread | undefined {
   const { port1: port, port2 } = new MessageChannel();
   const answered = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(new URL(main, import.meta.url), {
-    workerData: { port: port2, answered },
+    workerData: { port: port2, answered, firstText: FIRST_TEXT },
     transferList: [port2],
     execArgv: [],
     env: {},
@@ -59,8 +73,9 @@ function start(): Thread | undefined {
   worker.on('error', () => undefined);
   const started = { worker, port, answered };
   if (!hasAnswered(started, START_MS)) return undefined;
-  receiveMessageOnPort(port);
-  return started;
+  if (receiveMessageOnPort(port)?.message === FIRST_TEXT) return started;
+  void worker.terminate();
+  return undefined;
 }
 
 /** Blocks until it has answered; a thread that has not by then is ended. */
