@@ -35,18 +35,27 @@ export function foldSegment(segment: string): string {
  * Compiled to segment matchers rather than one expression, so that no pattern can take exponential time.
  */
 export function pathGlob(glob: string): (path: readonly string[]) => boolean {
-  const alternatives = braces(glob).map((one) =>
-    segments(one).map((part) => (part === '**' ? undefined : segmentMatcher(part))),
-  );
-  return (path) => alternatives.some((pattern) => matchSegments(pattern, path));
+  const alternatives = compiled(glob);
+  return (path) => alternatives.some((pattern) => reached(pattern, path)[pattern.length] === true);
+}
+
+/** Whether a {@link pathGlob} could match something below a folder: `db/*` below `db`, what starts with `**` below any. */
+export function pathGlobBelow(glob: string): (folder: readonly string[]) => boolean {
+  const alternatives = compiled(glob);
+  return (folder) => alternatives.some((pattern) => reached(pattern, folder).slice(0, pattern.length).includes(true));
 }
 
 type SegmentMatcher = ((segment: string) => boolean) | undefined;
 
-function matchSegments(pattern: readonly SegmentMatcher[], path: readonly string[]): boolean {
+const compiled = (glob: string): SegmentMatcher[][] =>
+  braces(glob).map((one) => segments(one).map((part) => (part === '**' ? undefined : segmentMatcher(part))));
+
+/** For each number of a pattern's first matchers, none included: whether they match the whole path. */
+function reached(pattern: readonly SegmentMatcher[], path: readonly string[]): boolean[] {
   // reachable[i]: the pattern so far matches the first i segments.
   let reachable = new Array<boolean>(path.length + 1).fill(false);
   reachable[0] = true;
+  const whole = [path.length === 0];
   for (const matcher of pattern) {
     const next = new Array<boolean>(path.length + 1).fill(false);
     for (let i = 0; i <= path.length; i += 1) {
@@ -54,8 +63,9 @@ function matchSegments(pattern: readonly SegmentMatcher[], path: readonly string
       else next[i] = i > 0 && reachable[i - 1] === true && matcher(path[i - 1] ?? '');
     }
     reachable = next;
+    whole.push(reachable[path.length] === true);
   }
-  return reachable[path.length] === true;
+  return whole;
 }
 
 function segmentMatcher(part: string): (segment: string) => boolean {

@@ -1,12 +1,10 @@
 /** Argument rules: does a pattern match what a call's argument means? Paths are compared canonical, never as the model put them. */
-import type { Json } from '../protocol/json.ts';
+import { isSameJson, type Json } from '../protocol/json.ts';
 import { ANY, commandReadings } from './shell/forms.ts';
 import { hostMatches, hostOf } from './hosts.ts';
-import { isUnder, matchText, occursIn, overlaps, pathGlob, segments } from './paths.ts';
+import { isUnder, matchText, occursIn, overlaps, pathGlob, pathGlobBelow, segments } from './paths.ts';
 import type { ArgumentPattern, ArgumentRule } from './settings.ts';
 import type { CallFacts, ResolvedSubject } from './types.ts';
-
-type PathSubject = Extract<ResolvedSubject, { kind: 'path' }>;
 
 /** `restrict` for ask and deny: any reading of the argument counts. `permit` for allow: every reading must match. */
 export type Sense = 'restrict' | 'permit';
@@ -30,17 +28,47 @@ function holds<Value>(values: readonly Value[], sense: Sense, matches: (value: V
 const own = (call: CallFacts, argument: string): Json | undefined =>
   Object.hasOwn(call.arguments, argument) ? call.arguments[argument] : undefined;
 
-const pathsIn = (call: CallFacts, argument: string): PathSubject[] =>
-  call.subjects.filter((subject): subject is PathSubject => subject.kind === 'path' && subject.argument === argument);
+/** A path that a call touches, or the folder in which a command runs. */
+interface Place {
+  canonical: string;
+  /** From the workspace, where it lies there. */
+  relative?: string | undefined;
+  /** True where the call takes in all that is below. */
+  whole: boolean;
+}
 
-/** The canonical path and, inside the workspace, the path from there. */
-const pathForms = (subject: PathSubject): string[] =>
-  subject.relative === undefined ? [subject.canonical] : [subject.canonical, subject.relative];
+/** The places of an argument; where a command runs is the place of `cwd`, also when the model left it out. */
+function placesIn(call: CallFacts, argument: string): Place[] {
+  return call.subjects.flatMap((subject): Place[] => {
+    if (subject.kind === 'path' && subject.argument === argument)
+      return [{ canonical: subject.canonical, relative: subject.relative, whole: takesWhole(call, subject) }];
+    if (subject.kind === 'command' && argument === 'cwd')
+      return [{ canonical: subject.cwd, relative: subject.cwdRelative, whole: false }];
+    return [];
+  });
+}
 
-/** Where a command runs, when the rule is about `cwd`: also when the model left it out. */
-function cwdIn(call: CallFacts, argument: string): string[] {
-  if (argument !== 'cwd') return [];
-  return call.subjects.flatMap((subject) => (subject.kind === 'command' ? [subject.cwd] : []));
+/** A folder that is deleted or searched. What may become one until then counts as one. */
+const takesWhole = (call: CallFacts, { access, folder }: Extract<ResolvedSubject, { kind: 'path' }>): boolean =>
+  (access === 'delete' || call.tool.name === 'search') && (folder !== false || own(call, 'recursive') === true);
+
+/**
+ * How a pattern on places is compared: absolute with the canonical path, otherwise with the path from the workspace. To restrict,
+ * what lies below counts too where the call takes it in.
+ */
+function onPlaces(
+  written: string,
+  matches: (path: readonly string[]) => boolean,
+  matchesBelow: (folder: readonly string[]) => boolean,
+): (places: readonly Place[], sense: Sense) => boolean {
+  const absolute = written.startsWith('/');
+  return (places, sense) =>
+    holds(places, sense, ({ canonical, relative, whole }) => {
+      const form = absolute ? canonical : relative;
+      if (form === undefined) return false;
+      const path = segments(form);
+      return matches(path) || (sense === 'restrict' && whole && matchesBelow(path));
+    });
 }
 
 function hostsIn(call: CallFacts, argument: string): string[] {
@@ -62,15 +90,19 @@ function textsIn(call: CallFacts, argument: string): string[] {
 }
 
 function exactPattern(argument: string, wanted: unknown): CompiledPattern {
-  const canonical = JSON.stringify(wanted);
+  const path = typeof wanted === 'string' ? segments(wanted) : [];
+  const atPlaces =
+    typeof wanted === 'string' &&
+    onPlaces(
+      wanted,
+      (place) => place.length === path.length && isUnder(place, path),
+      (folder) => isUnder(path, folder),
+    );
   return (call, sense) => {
-    const paths = pathsIn(call, argument);
-    if (paths.length > 0 && typeof wanted === 'string') {
-      const target = segments(wanted).join('/');
-      return holds(paths, sense, (path) => pathForms(path).some((form) => segments(form).join('/') === target));
-    }
+    const places = placesIn(call, argument);
+    if (places.length > 0 && atPlaces) return atPlaces(places, sense);
     const value = own(call, argument);
-    if (value !== undefined && JSON.stringify(value) === canonical) return true;
+    if (value !== undefined && isSameJson(value, wanted)) return true;
     if (sense === 'permit' || typeof wanted !== 'string') return false;
     const { forms, open, complete } = commandReadings(call, argument);
     if (forms.includes(wanted) || open.some((form) => overlaps(wanted.toLowerCase(), form, ANY))) return true;
@@ -79,19 +111,11 @@ function exactPattern(argument: string, wanted: unknown): CompiledPattern {
 }
 
 function globPattern(argument: string, glob: string): CompiledPattern {
-  const byPath = pathGlob(glob);
-  const absolute = glob.startsWith('/');
+  const atPlaces = onPlaces(glob, pathGlob(glob), pathGlobBelow(glob));
   const folded = glob.toLowerCase();
   return (call, sense) => {
-    const paths = pathsIn(call, argument);
-    if (paths.length > 0) {
-      return holds(paths, sense, (path) => {
-        const form = absolute ? path.canonical : path.relative;
-        return form !== undefined && byPath(segments(form));
-      });
-    }
-    const cwd = cwdIn(call, argument);
-    if (cwd.length > 0) return holds(cwd, sense, (path) => byPath(segments(path)));
+    const places = placesIn(call, argument);
+    if (places.length > 0) return atPlaces(places, sense);
     const { forms, folded: readings, open, complete } = commandReadings(call, argument);
     if (forms.length > 0 && sense === 'restrict') {
       if (open.some((form) => overlaps(folded, form, ANY))) return true;
@@ -105,21 +129,10 @@ function globPattern(argument: string, glob: string): CompiledPattern {
 
 function underPattern(argument: string, prefix: string): CompiledPattern {
   const root = segments(prefix);
-  const absolute = prefix.startsWith('/');
-  return (call, sense) => {
-    const paths = pathsIn(call, argument);
-    if (paths.length > 0) {
-      return holds(paths, sense, (path) => {
-        const form = absolute ? path.canonical : path.relative;
-        if (form === undefined) return false;
-        const place = segments(form);
-        // What a call takes in as a whole (a deleted folder, a searched one) includes what a rule names inside of it.
-        return isUnder(place, root) || (sense === 'restrict' && takesWhole(call, path) && isUnder(root, place));
-      });
-    }
-    return absolute && holds(cwdIn(call, argument), sense, (cwd) => isUnder(segments(cwd), root));
-  };
+  const atPlaces = onPlaces(
+    prefix,
+    (path) => isUnder(path, root),
+    (folder) => isUnder(root, folder),
+  );
+  return (call, sense) => atPlaces(placesIn(call, argument), sense);
 }
-
-const takesWhole = (call: CallFacts, path: PathSubject): boolean =>
-  path.access === 'delete' || call.tool.name === 'search';

@@ -27,6 +27,8 @@ export type ResolvedSubject =
       relative?: string;
       inside: boolean;
       access: 'read' | 'write' | 'delete';
+      /** False where something stands there that is no folder; absent where nothing does, or nobody looked. */
+      folder?: boolean;
       /** True where the model wrote an absolute path. */
       absolute: boolean;
     }
@@ -38,6 +40,8 @@ export type ResolvedSubject =
       /** Canonical absolute path. */
       cwd: string;
       cwdInside: boolean;
+      /** `cwd` from the workspace, as `relative` of a path. */
+      cwdRelative?: string;
       env: Record<string, string>;
       /**
        * Each word that `fileOperands(command)` names, resolved from `cwd`: what a program would open. Without it no command that

@@ -46,13 +46,42 @@ describe('patterns on paths', () => {
     expect(matches(path(pattern), on(written, resolved))).toBe(match);
   });
 
-  it('finds what a deleted or searched folder takes in', () => {
-    const rule = (name: string) =>
-      ({ tool: name, when: { path: { under: 'secrets/keys' } } }) as Omit<ArgumentRule, 'effect'>;
-    expect(matches(rule('delete'), fileCall('delete', 'secrets', 'delete'))).toBe(true);
-    expect(matches(rule('search'), fileCall('search', '.'))).toBe(true);
-    expect(matches(rule('list'), fileCall('list', '.'))).toBe(false);
-    expect(matches(rule('delete'), fileCall('delete', 'public', 'delete'))).toBe(false);
+  it.each<
+    [pattern: object, tool: string, path: string, match: boolean, facts?: { folder?: boolean; recursive?: boolean }]
+  >([
+    [{ under: 'secrets/keys' }, 'delete', 'secrets', true],
+    [{ under: 'secrets/keys' }, 'delete', 'secrets', false, { folder: false }],
+    [{ under: 'secrets/keys' }, 'search', '.', true],
+    [{ under: 'secrets/keys' }, 'list', '.', false],
+    [{ under: 'secrets/keys' }, 'delete', 'public', false],
+    [{ under: '/work/site/secrets/keys' }, 'delete', 'secrets', true],
+    [{ glob: 'db/migrations/**' }, 'delete', 'db', true],
+    [{ glob: 'db/migrations/**' }, 'delete', 'db/migrations', true],
+    [{ glob: 'db/migrations/**' }, 'search', '.', true],
+    [{ glob: 'db/migrations/**' }, 'delete', 'public', false],
+    [{ glob: 'db/migrations/**' }, 'list', 'db', false],
+    [{ glob: '{src,db}/*.sql' }, 'delete', 'db', true],
+    [{ glob: '{src,db}/*.sql' }, 'delete', 'db/a', false],
+    [{ glob: 'd?/*.sql' }, 'search', 'db', true],
+    [{ glob: '/work/*/db/**' }, 'delete', '.', true],
+    [{ glob: '**/*.pem' }, 'search', 'secrets', true],
+    [{ glob: '**/*.pem' }, 'delete', 'keys', true, { folder: true }],
+    [{ glob: '**/*.pem' }, 'delete', 'notes.md', false, { folder: false }],
+    [{ glob: '**/*.pem' }, 'delete', 'notes.md', true, { folder: false, recursive: true }],
+    [{ glob: '**/*.pem' }, 'search', 'notes.md', false, { folder: false }],
+    [{ glob: '**/*.pem' }, 'read', 'keys', false],
+    [{ exact: '.env' }, 'search', '.', true],
+    [{ exact: 'a/.env' }, 'delete', 'a', true],
+    [{ exact: '/work/site/a/.env' }, 'delete', 'a', true],
+    [{ exact: 'a/.env' }, 'delete', 'b', false],
+    [{ exact: 'a/.env' }, 'list', 'a', false],
+  ])('%j, %s %s takes it in: %j (%j)', (pattern, name, at, match, { folder, recursive } = {}) => {
+    const subject = {
+      ...pathSubject(at, name === 'delete' ? 'delete' : 'read'),
+      ...(folder !== undefined && { folder }),
+    };
+    const call = { tool: tool(name), arguments: { path: at, ...(recursive && { recursive }) }, subjects: [subject] };
+    expect(matches({ ...path(pattern), tool: name }, call)).toBe(match);
   });
 });
 
@@ -65,6 +94,13 @@ describe('patterns on other arguments', () => {
     [{ urgent: { exact: true } }, { urgent: true }, true],
     [{ urgent: { exact: true } }, { urgent: 'true' }, false],
     [{ count: { exact: 1 } }, { count: 1 }, true],
+    [
+      { env: { exact: { A: '1', B: ['x', { C: true, D: null }] } } },
+      { env: { B: ['x', { D: null, C: true }], A: '1' } },
+      true,
+    ],
+    [{ env: { exact: { A: '1', B: '2' } } }, { env: { A: '1' } }, false],
+    [{ list: { exact: ['a', 'b'] } }, { list: ['b', 'a'] }, false],
     [{ to: { glob: '*@example.com' } }, { to: 'ann@example.com' }, true],
     [{ to: { glob: '*@example.com' } }, { to: 'ann@example.com.evil' }, false],
     [{ to: { glob: '*@evil.net' } }, { to: ['a@b.c', 'x@evil.net'] }, true],
@@ -85,11 +121,26 @@ describe('patterns on other arguments', () => {
     expect(matches({ tool: 'message', when: when as NonNullable<ArgumentRule['when']> }, call(args))).toBe(match);
   });
 
-  it('knows where a command runs, also when the model did not say', () => {
-    const rule = { tool: 'shell', when: { cwd: { under: '/work/site/infra' } } } as const;
-    expect(matches(rule, shellCall('ls', { cwd: '/work/site/infra/prod' }))).toBe(true);
-    expect(matches(rule, shellCall('ls', { cwd: '/work/site' }))).toBe(false);
-    expect(matches({ tool: 'shell', when: { cwd: { under: '/work/site' } } }, shellCall('ls'))).toBe(true);
+  it.each<[pattern: object, cwd: string, match: boolean]>([
+    [{ under: '/work/site/infra' }, '/work/site/infra/prod', true],
+    [{ under: '/work/site/infra' }, '/work/site', false],
+    [{ under: '/work/site' }, '/work/site', true],
+    [{ under: 'infra' }, '/work/site/infra/prod', true],
+    [{ under: 'infra' }, '/work/site/infra2', false],
+    [{ under: 'infra' }, '/infra', false],
+    [{ glob: 'infra/**' }, '/work/site/infra/prod', true],
+    [{ glob: '**/infra' }, '/work/site/infra', true],
+    [{ glob: '/work/*/infra' }, '/work/site/infra', true],
+    [{ glob: 'infra/*' }, '/work/site', false],
+    [{ exact: 'infra' }, '/work/site/infra', true],
+    [{ exact: './infra/' }, '/work/site/infra', true],
+    [{ exact: '/work/site/infra' }, '/work/site/infra', true],
+    [{ exact: '/infra' }, '/work/site/infra', false],
+    [{ exact: '.' }, '/work/site', true],
+    [{ exact: '.' }, '/work/site/infra', false],
+  ])('%j, a command that runs in %s, whatever the model wrote: %j', (pattern, cwd, match) => {
+    const rule = { tool: 'shell', when: { cwd: pattern } } as Omit<ArgumentRule, 'effect'>;
+    expect(matches(rule, shellCall('ls', { cwd }))).toBe(match);
   });
 });
 

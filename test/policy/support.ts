@@ -82,11 +82,22 @@ export function shellCall(
   { sandbox = true, cwd = WORKSPACE, env = {}, operands }: ShellFacts = {},
 ): CallFacts {
   const cwdInside = cwd === WORKSPACE || cwd.startsWith(`${WORKSPACE}/`);
+  const cwdRelative = cwdInside ? { cwdRelative: cwd.slice(WORKSPACE.length + 1) } : {};
   return {
     tool: tool('shell'),
     arguments: { command, ...(sandbox ? {} : { sandbox, reason: 'test' }) },
     subjects: [
-      { kind: 'command', argument: 'command', command, sandbox, cwd, cwdInside, env, ...(operands && { operands }) },
+      {
+        kind: 'command',
+        argument: 'command',
+        command,
+        sandbox,
+        cwd,
+        cwdInside,
+        ...cwdRelative,
+        env,
+        ...(operands && { operands }),
+      },
     ],
   };
 }

@@ -38,16 +38,19 @@ function resolveSubject(
       // What is deleted is a link itself, not what it leads to.
       const canonical = canonicalPath(subject.path, workspace, subject.access !== 'delete');
       const relative = relativeTo(workspace, canonical);
+      const folder = isFolder(canonical);
       return {
         ...subject,
         canonical,
         ...(relative === undefined ? {} : { relative }),
+        ...(folder === undefined ? {} : { folder }),
         inside: relative !== undefined,
         absolute: subject.path.startsWith('/'),
       };
     }
     case 'command': {
       const cwd = canonicalPath(subject.cwd ?? '.', workspace, true);
+      const cwdRelative = relativeTo(workspace, cwd);
       const { kind, argument, command, sandbox, env = {} } = subject;
       return {
         kind,
@@ -55,7 +58,8 @@ function resolveSubject(
         command,
         sandbox,
         cwd,
-        cwdInside: relativeTo(workspace, cwd) !== undefined,
+        cwdInside: cwdRelative !== undefined,
+        ...(cwdRelative === undefined ? {} : { cwdRelative }),
         env: { ...env },
         operands: resolveOperands(operandsOf(command), cwd, workspace),
       };
@@ -137,6 +141,15 @@ function linkAt(path: string): string | undefined {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
     // Not there, or not for us to see: from here on the path is as written.
+    return undefined;
+  }
+}
+
+/** Undefined where nothing stands, or nothing for us to see. */
+function isFolder(path: string): boolean | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory();
+  } catch {
     return undefined;
   }
 }

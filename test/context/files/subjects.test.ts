@@ -19,28 +19,31 @@ describe('paths', () => {
     writeFileSync(join(workspace, 'd/f'), '');
     symlinkSync('d', join(workspace, 'in'));
     symlinkSync(outside, join(workspace, 'out'));
-    const cases: [string, string, string | undefined][] = [
-      ['.', workspace, ''],
-      ['d/f', `${workspace}/d/f`, 'd/f'],
-      ['in/f', `${workspace}/d/f`, 'd/f'],
+    const cases: [path: string, canonical: string, relative: string | undefined, folder?: boolean][] = [
+      ['.', workspace, '', true],
+      ['d/f', `${workspace}/d/f`, 'd/f', false],
+      ['d/f/x', `${workspace}/d/f/x`, 'd/f/x'],
+      ['in', `${workspace}/d`, 'd', true],
+      ['in/f', `${workspace}/d/f`, 'd/f', false],
       ['in/new/deep', `${workspace}/d/new/deep`, 'd/new/deep'],
-      ['out/secret.txt', `${outside}/secret.txt`, undefined],
+      ['out/secret.txt', `${outside}/secret.txt`, undefined, false],
       ['out/new', `${outside}/new`, undefined],
-      ['out/../workspace/d', `${workspace}/d`, 'd'],
-      ['../outside', outside, undefined],
+      ['out/../workspace/d', `${workspace}/d`, 'd', true],
+      ['../outside', outside, undefined, true],
       ['../workspace-2', `${base}/workspace-2`, undefined],
-      ['/etc/passwd', '/etc/passwd', undefined],
-      ['/../../etc', '/etc', undefined],
-      [`${workspace}//d/./f`, `${workspace}/d/f`, 'd/f'],
+      ['/etc/passwd', '/etc/passwd', undefined, false],
+      ['/../../etc', '/etc', undefined, true],
+      [`${workspace}//d/./f`, `${workspace}/d/f`, 'd/f', false],
       ['~/x', `${workspace}/~/x`, '~/x'],
       ['a\\..\\b', `${workspace}/a\\..\\b`, 'a\\..\\b'],
     ];
-    for (const [path, canonical, relative] of cases) {
+    for (const [path, canonical, relative, folder] of cases) {
       const [subject] = await resolveSubjects([pathSubject(path)], { workspace });
       expect(subject).toEqual({
         ...pathSubject(path),
         canonical,
         ...(relative === undefined ? {} : { relative }),
+        ...(folder === undefined ? {} : { folder }),
         inside: relative !== undefined,
         absolute: path.startsWith('/'),
       });
@@ -79,7 +82,7 @@ it('commands have their folder resolved', async () => {
   symlinkSync(outside, join(workspace, 'out'));
   const command = { kind: 'command', argument: 'command', command: 'ls', sandbox: true } as const;
   expect(await resolveSubjects([command, { ...command, cwd: 'out', env: { A: '1' } }], { workspace })).toEqual([
-    { ...command, cwd: workspace, cwdInside: true, env: {}, operands: {} },
+    { ...command, cwd: workspace, cwdInside: true, cwdRelative: '', env: {}, operands: {} },
     { ...command, cwd: outside, cwdInside: false, env: { A: '1' }, operands: {} },
   ]);
 });
