@@ -24,12 +24,26 @@ const pathOf = (jsonPointer: string): string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-export function invalid(file: SourceFile, offset: number, field: string, message: string): CountersignError {
-  return new CountersignError(
-    'invalid_config',
-    `${position(file, offset)}: ${field === '' ? '' : `${field}: `}${message}`,
-    { field },
-  );
+/** What is wrong in one place of the file. */
+export interface Fault {
+  offset: number;
+  /** JSON pointer; '' for the file as a whole. */
+  field: string;
+  message: string;
+}
+
+/** What one error tells at most. */
+const MOST_FAULTS = 10;
+
+/** One error, a line for each fault, in the order of the file; its field is that of the first. */
+export function invalid(file: SourceFile, faults: readonly Fault[]): CountersignError {
+  const inOrder = faults.toSorted((a, b) => a.offset - b.offset);
+  const lines = inOrder
+    .slice(0, MOST_FAULTS)
+    .map(({ offset, field, message: text }) => `${position(file, offset)}: ${field === '' ? '' : `${field}: `}${text}`);
+  const more = inOrder.length - lines.length;
+  if (more > 0) lines.push(`and ${more} more`);
+  return new CountersignError('invalid_config', lines.join('\n'), { field: inOrder[0]?.field ?? '' });
 }
 
 /** The node at a path; where there is none, the nearest one above it. */
@@ -45,20 +59,35 @@ export function nodeAt(root: Node, path: readonly (string | number)[]): Node {
 const toIndex = (part: string | number): string | number =>
   typeof part === 'string' && /^\d+$/.test(part) ? Number(part) : part;
 
-/** The error of ajv's list that says most: the deepest, and an unknown name before what follows from it. */
-export function fromAjv(file: SourceFile, root: Node, errors: readonly ErrorObject[]): CountersignError {
-  const deepest = [...errors].sort((a, b) => weight(b) - weight(a))[0];
-  if (deepest === undefined) return invalid(file, 0, '', 'is not valid');
+/** What ajv's errors tell, one fault for each place and name. */
+export function faultsOf(root: Node, errors: readonly ErrorObject[]): Fault[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath);
+  unions.sort((a, b) => a.length - b.length);
+  // Of a union each alternative complains, also of what is below.
+  const placeOf = ({ instancePath, params }: ErrorObject): string =>
+    unions.find((path) => `${instancePath}/`.startsWith(`${path}/`)) ??
+    JSON.stringify([instancePath, params['additionalProperty'], params['missingProperty']]);
+  return [...Map.groupBy(errors, placeOf).values()].map((group) => faultOf(root, group));
+}
+
+/** By the error that says most: the deepest, and an unknown name before what follows from it. */
+function faultOf(root: Node, errors: readonly ErrorObject[]): Fault {
+  const deepest = errors.toSorted((a, b) => weight(b) - weight(a))[0];
+  if (deepest === undefined) return { offset: 0, field: '', message: 'is not valid' };
   const path = pathOf(deepest.instancePath);
   const extra = unknownName(deepest);
-  if (extra === undefined) return invalid(file, nodeAt(root, path).offset, pointer(path), message(deepest));
+  if (extra === undefined)
+    return { offset: nodeAt(root, path).offset, field: pointer(path), message: message(deepest) };
   const property = nodeAt(root, path).children?.find((child) => child.children?.[0]?.value === extra);
   // Each alternative of a union complains of the same name; what any of them would have taken is near enough to be meant.
   const known = errors
     .filter((error) => error.instancePath === deepest.instancePath && unknownName(error) === extra)
     .flatMap((error) => Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {}));
-  const text = `unknown name ${JSON.stringify(extra)}${didYouMean(extra, known)}`;
-  return invalid(file, property?.offset ?? nodeAt(root, path).offset, pointer([...path, extra]), text);
+  return {
+    offset: property?.offset ?? nodeAt(root, path).offset,
+    field: pointer([...path, extra]),
+    message: `unknown name ${JSON.stringify(extra)}${didYouMean(extra, known)}`,
+  };
 }
 
 const unknownName = ({ keyword, params }: ErrorObject): string | undefined => {

@@ -10,7 +10,7 @@ import { CountersignError } from '../protocol/errors.ts';
 import { CONFIG_FILE } from '../protocol/names.ts';
 import { compileRules, hashOf, type Rules } from '../policy/rules.ts';
 import { type Config, withDefaults } from './defaults.ts';
-import { fromAjv, invalid, nodeAt, pointer, type SourceFile } from './diagnose.ts';
+import { faultsOf, invalid, nodeAt, pointer, type SourceFile } from './diagnose.ts';
 import { deafRules } from './deaf-rules.ts';
 import { type KnownTool, conflicts, unknownNames } from './names.ts';
 import { notifierProblems } from './notifiers.ts';
@@ -33,7 +33,7 @@ const validateCases = ajv.compile<PolicyCase[]>(casesSchema);
 
 /**
  * Reads `path`, or `countersign.config.jsonc` in the working folder, or (when that does not exist) takes the defaults.
- * Throws `invalid_config` with `file:line:column`, a JSON pointer and the nearest known name.
+ * Throws `invalid_config` with `file:line:column`, a JSON pointer and the nearest known name, a line for each of the first ten faults.
  */
 export async function loadConfig(path?: string, tools?: readonly KnownTool[]): Promise<LoadedConfig> {
   const file = resolve(path ?? CONFIG_FILE);
@@ -68,15 +68,18 @@ export async function findConfig(
 /** The configuration in a text. `fileName` is for messages only. Throws `invalid_config` as {@link loadConfig} does. */
 export function parseConfig(text: string, fileName: string, tools?: readonly KnownTool[]): LoadedConfig {
   const { value, root, file } = readJsonc(text, fileName, validateConfig);
-  const problem = [
+  const problems = [
     ...unknownNames(value, tools),
     ...deafRules(value, tools),
     ...wideGlobs(value),
     ...conflicts(value),
     ...notifierProblems(value),
-  ][0];
-  if (problem !== undefined)
-    throw invalid(file, nodeAt(root, problem.path).offset, pointer(problem.path), problem.message);
+  ];
+  if (problems.length > 0)
+    throw invalid(
+      file,
+      problems.map(({ path, message }) => ({ offset: nodeAt(root, path).offset, field: pointer(path), message })),
+    );
   return loaded(value);
 }
 
@@ -93,7 +96,7 @@ function readJsonc<Value>(
   const file: SourceFile = { name, text: text.replace(/^\uFEFF/, '') };
   const root = parseSource(file);
   const value: unknown = getNodeValue(root);
-  if (!validate(value)) throw fromAjv(file, root, validate.errors ?? []);
+  if (!validate(value)) throw invalid(file, faultsOf(root, validate.errors ?? []));
   return { value, root, file };
 }
 
@@ -106,16 +109,15 @@ function parseSource(file: SourceFile): Node {
   const errors: ParseError[] = [];
   const root = parseTree(file.text, errors, { allowTrailingComma: true });
   const [first] = errors;
+  const wrong = (offset: number, message: string): CountersignError => invalid(file, [{ offset, field: '', message }]);
   if (first !== undefined)
-    throw invalid(file, first.offset, '', `is not valid JSON with comments (${printParseErrorCode(first.error)})`);
-  if (root === undefined) throw invalid(file, 0, '', 'is empty; {} is the smallest configuration');
+    throw wrong(first.offset, `is not valid JSON with comments (${printParseErrorCode(first.error)})`);
+  if (root === undefined) throw wrong(0, 'is empty; {} is the smallest configuration');
   const twice = repeatedName(root);
-  if (twice?.value === '__proto__') throw invalid(file, twice.offset, '', 'the name "__proto__" is not allowed');
+  if (twice?.value === '__proto__') throw wrong(twice.offset, 'the name "__proto__" is not allowed');
   if (twice !== undefined)
-    throw invalid(
-      file,
+    throw wrong(
       twice.offset,
-      '',
       `the name ${JSON.stringify(twice.value)} stands here twice; one of them would be ignored`,
     );
   return root;

@@ -120,6 +120,49 @@ describe('a configuration that is wrong', () => {
   });
 
   it.each([
+    [
+      '{\n  "denny": [],\n  "profile": "codin",\n  "agents": { "a": { "denny": [], "askk": [] } },\n  "rules": [{}]\n}',
+      '/denny',
+      [
+        'c.jsonc:2:3: /denny: unknown name "denny"; did you mean "deny"?',
+        'c.jsonc:3:14: /profile: "codin" is none of minimal, coding, messaging, full; did you mean "coding"?',
+        'c.jsonc:4:22: /agents/a/denny: unknown name "denny"; did you mean "deny"?',
+        'c.jsonc:4:35: /agents/a/askk: unknown name "askk"; did you mean "ask"?',
+        "c.jsonc:5:13: /rules/0: must have required property 'tool'",
+        "c.jsonc:5:13: /rules/0: must have required property 'effect'",
+      ],
+    ],
+    [
+      '{"rules": [\n{"tool": "shell", "effect": "deny", "when": {"command": {"glb": "x"}}},\n{"tool": "shell", "effect": "deny", "when": {"command": {"glob": 5}}}]}',
+      '/rules/0/when/command/glb',
+      [
+        'c.jsonc:2:58: /rules/0/when/command/glb: unknown name "glb"; did you mean "glob"?',
+        'c.jsonc:3:66: /rules/1/when/command/glob: must be string',
+      ],
+    ],
+    [
+      '{"rules": [{"tool": "reed", "effect": "deny"}],\n"deny": ["shel"],\n"approvals": {"timeout": "3m", "timeoutMs": 5}}',
+      '/rules/0/tool',
+      [
+        'c.jsonc:1:21: /rules/0/tool: unknown tool "reed"; did you mean "read"?',
+        'c.jsonc:2:10: /deny/0: unknown tool "shel"; did you mean "shell"?',
+        'c.jsonc:3:45: /approvals/timeoutMs: give timeout or timeoutMs, not both',
+      ],
+    ],
+    [
+      JSON.stringify({ deny: Array.from({ length: 13 }, () => 'nothing-like-it') }),
+      '/deny/0',
+      [
+        ...Array.from({ length: 10 }, (_, i) => `c.jsonc:1:${10 + 18 * i}: /deny/${i}: unknown tool "nothing-like-it"`),
+        'and 3 more',
+      ],
+    ],
+  ])('%j is refused with all that is wrong, in the order of the file', (text, field, lines) => {
+    expect(refusal(text)).toBe(`invalid_config ${lines.join('\n')}`);
+    expect(() => parseConfig(text, 'c.jsonc')).toThrow(expect.objectContaining({ field }));
+  });
+
+  it.each([
     '{}',
     '{} // comment',
     '\ufeff{}',
