@@ -159,10 +159,10 @@ function releaseFolder(dataDir: string, lock: Lock): void {
 
 /** Dynamic settings and what each is for; the figures are in docs/decisions/embedded-server.md. */
 const DYNAMIC_CONFIG = {
-  // Stock reads each of its queues 20 times a second at most, which puts up to 50 ms before every step.
+  // Stock reads each of its queues 20 times a second at most, which puts up to 50 ms before every step. Not so the queue of listings:
+  // nothing waits for those, and written as they come they would hold up the calls that are written beside them.
   'history.transferProcessorMaxPollRPS': 2000,
   'history.timerProcessorMaxPollRPS': 2000,
-  'history.visibilityProcessorMaxPollRPS': 2000,
   // The first workflow task comes back with the start, and an activity with the task that scheduled it.
   'system.enableEagerWorkflowStart': true,
   'system.enableActivityEagerExecution': true,
