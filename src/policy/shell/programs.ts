@@ -115,7 +115,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   head: { ...files('qvz', 'nc', '--quiet --verbose', '--lines --bytes'), number: true },
   tail: { ...files('qvz', 'nc', '--quiet --verbose', '--lines --bytes'), number: true },
   tac: files(''),
-  nl: files('', 'abdfhinpsvwl'),
+  nl: files('p', 'bdfhilnsvw'),
   rev: files(''),
   fold: files('bs', 'w', '--spaces --bytes', '--width'),
   expand: files('i', 't', '--initial', '--tabs'),
