@@ -141,6 +141,8 @@ describe('a deny rule for commands', () => {
     ['rmdir a'],
     ['timeout 5 ls *'],
     ['"$PYTHON" x.py'],
+    ['"$HOME/bin/tool" x'],
+    ['rm-$X/bin/tool x'],
     ['./test-*.sh a'],
     ['xargs ls'],
   ])('lets %j run in the sandbox', (line) => {

@@ -161,7 +161,7 @@ function readOpen(reader: Reader, words: readonly string[]): void {
   const wrapper = RUNS_REST.has(baseName(words[0] ?? ''));
   const starts = wrapper ? Math.min(words.length, WRAPPER_WORDS + 1) : 1;
   for (let start = 0; start < starts; start += 1) {
-    const name = baseName(words[start] ?? '');
+    const name = outlineName(words[start] ?? '');
     if (!name.includes(ANY) && !name.includes(UNTOLD)) continue;
     reader.complete = false;
     // Behind a wrapper `*` is most often a file.
@@ -169,6 +169,15 @@ function readOpen(reader: Reader, words: readonly string[]): void {
     const form = [name, ...words.slice(start + 1)].join(' ').replaceAll(UNTOLD, ANY);
     reader.open.push(form.length > OPEN_LENGTH ? form.slice(0, OPEN_LENGTH) + ANY : form);
   }
+}
+
+/**
+ * The base name of an outline. What an expansion makes may be split into words, so a `/` behind letters and an expansion may stand in an
+ * argument: `rm${IFS}src/a`. Behind an expansion alone it is taken for the path that it most often is: `$HOME/bin/x`.
+ */
+function outlineName(word: string): string {
+  const split = /[^\uE001/]\uE001/.exec(word)?.index;
+  return split === undefined ? baseName(word) : word.slice(word.lastIndexOf('/', split) + 1);
 }
 
 /** Words after a wrapper's name among which its program is looked for. */
