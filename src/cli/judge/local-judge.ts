@@ -46,6 +46,7 @@ export interface LocalJudge {
   change(
     recorded: Omit<RecordedCall, 'call'> & { tool: string; arguments: JsonObject },
   ): Promise<PolicyChange | CallError | undefined>;
+  /** @throws CountersignError `undeclared` */
   tools(facts: JudgedSession): ToolListing;
 }
 
@@ -91,13 +92,11 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
       return policyDiff([{ ...recorded, call }], loaded.rules, surroundings())[0];
     },
     explain: (session, call, state) => explainOrRefuse(judging, async () => admitted(session, state), call),
-    tools: (facts) =>
-      listTools(
-        facts,
-        loaded,
-        surroundings(),
-        catalogue.names().flatMap((name) => catalogue.get(name) ?? []),
-      ),
+    tools: (session) => {
+      check(session);
+      const tools = catalogue.names().flatMap((name) => catalogue.get(name) ?? []);
+      return listTools(session, loaded, surroundings(), tools);
+    },
   };
 }
 

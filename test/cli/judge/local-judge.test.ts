@@ -37,7 +37,7 @@ it('holds a session to the rules of those above it, in what it explains and what
   expect(judge.tools(below).offered.map(({ name }) => name)).not.toContain('write');
 });
 
-it('judges no call of a session whose agent, or that of one above it, is not declared any more', async () => {
+it('judges no call of a session, and offers it nothing, whose agent, or that of one above it, is not declared any more', async () => {
   const judge = await localJudge(config);
   const gone = facts('gone');
   const before = { verdict: 'run', rule: 'tier.workspace', tier: 'workspace' } as const;
@@ -45,5 +45,6 @@ it('judges no call of a session whose agent, or that of one above it, is not dec
     const error = { code: 'undeclared', message: expect.stringContaining('no agent "gone"') as string };
     expect(await judge.explain(session, write)).toMatchObject({ verdict: 'deny', error });
     expect(await judge.change({ id: 'call/gone/1', session, before, ...write })).toMatchObject(error);
+    expect(() => judge.tools(session)).toThrow(expect.objectContaining(error));
   }
 });
