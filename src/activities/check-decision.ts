@@ -2,6 +2,7 @@
  * Whether a decision may be taken, and what it comes to with those before it. A bad signature or a bad edit leaves the request
  * waiting. It is the first of two looks: whoever executes checks all of it again.
  */
+import type { Quorum } from '../approval/quorum.ts';
 import { type CountedDecision, admitDecision } from '../approval/verify.ts';
 import type { ToolFacts } from '../policy/index.ts';
 import type { ApprovalRequest, Decision, DecisionAnswerStatus } from '../protocol/approval.ts';
@@ -44,18 +45,23 @@ export async function checkDecision(
     const result = countDecisions(dependencies, session, tool, tier, counted);
     const decisions = result.by.map((one) => one.decision);
     if (result.state !== 'more') return { ok: true, complete: true, verified: result.verified, decisions };
-    const missing = `${result.have} of ${result.need} approvers agree so far.`;
-    return {
-      ok: true,
-      complete: false,
-      verified: false,
-      decisions,
-      message: result.note ? `${result.note} ${missing}` : missing,
-    };
+    const { have, need } = result;
+    return { ok: true, complete: false, decisions, agreed: { have, need }, message: soFar(result) };
   } catch (error) {
     if (!isCountersignError(error)) throw error;
     return refusal('not_pending', `The request can't be decided any more: ${error.message}`);
   }
+}
+
+function soFar({ have, need, note, dropped }: Extract<Quorum, { state: 'more' }>): string {
+  const names = dropped.map(({ decision }) => decision.approver).join(' and ');
+  const lost =
+    dropped.length === 0
+      ? ''
+      : dropped.length === 1
+        ? `; the approval of ${names}, with other arguments, no longer counts`
+        : `; the approvals of ${names}, with other arguments, no longer count`;
+  return `${note === undefined ? '' : `${note} `}${have} of ${need} approvers agree so far${lost}.`;
 }
 
 /** Edited arguments are validated and judged like any others. */

@@ -1,5 +1,12 @@
 /** The only door to the world. Workflows know these by type alone. */
-import type { ApprovalRequest, Decision, DecisionAnswer, Notification, Notified } from '../protocol/approval.ts';
+import type {
+  Agreed,
+  ApprovalRequest,
+  Decision,
+  DecisionAnswer,
+  Notification,
+  Notified,
+} from '../protocol/approval.ts';
 import type { ExecuteInput, PrepareInput } from '../protocol/call.ts';
 import type { Halt, Resume } from '../protocol/control.ts';
 import type { Grant } from '../protocol/grant.ts';
@@ -20,7 +27,8 @@ import { prepareCall } from './prepare-call.ts';
 
 /** `complete`: the request is settled by `decisions`; otherwise more approvers have to agree, and `decisions` are those that count so far. */
 export type DecisionCheck =
-  | { ok: true; complete: boolean; verified: boolean; decisions: Decision[]; message?: string }
+  | { ok: true; complete: true; verified: boolean; decisions: Decision[] }
+  | { ok: true; complete: false; decisions: Decision[]; agreed: Agreed; message: string }
   | { ok: false; answer: DecisionAnswer };
 
 /** What workflows may call. */

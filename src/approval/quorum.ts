@@ -2,7 +2,8 @@
 import canonicalize from 'canonicalize';
 import type { ToolFacts } from '../policy/types.ts';
 import { type Groups, nameList } from '../policy/names.ts';
-import type { Decision } from '../protocol/approval.ts';
+import type { ApprovalRequest, CollectedDecision, Decision } from '../protocol/approval.ts';
+import { isSameJson } from '../protocol/json.ts';
 import { TIERS, type Tier } from '../protocol/tool.ts';
 import { EMERGENCY, foldedName } from './approvers.ts';
 import type { CountedDecision } from './verify.ts';
@@ -17,8 +18,11 @@ export interface Requirement {
 export type Quorum =
   | { state: 'approved'; by: CountedDecision[]; verified: boolean; override?: true }
   | { state: 'denied'; by: CountedDecision[]; verified: boolean }
-  /** `by`: those that count so far. `note`: why the last one does not, where it does not. */
-  | { state: 'more'; by: CountedDecision[]; have: number; need: number; note?: string };
+  /**
+   * `by`: those that count so far. `dropped`: those of others that count no more, because the last one is with other arguments.
+   * `note`: why the last one does not count, where it does not.
+   */
+  | { state: 'more'; by: CountedDecision[]; dropped: CountedDecision[]; have: number; need: number; note?: string };
 
 /**
  * Counts checked decisions, in the order in which they came. One denial denies. Approvals count once for each key, and only while they
@@ -31,18 +35,17 @@ export function quorum(decisions: readonly CountedDecision[], { required, owner 
     ({ decision, verified, roles }) => decision.override && verified && roles.includes(EMERGENCY),
   );
   if (override) return { state: 'approved', by: [override], verified: true, override: true };
-  const last = decisions.at(-1);
-  if (!last) return { state: 'more', by: [], have: 0, need: required };
-  const wanted = contentOf(last.decision);
-  const by: CountedDecision[] = [];
-  for (const counted of latestOfEach(decisions)) {
-    if (contentOf(counted.decision) === wanted && !isRequester(counted, required, owner)) by.push(counted);
-  }
+  const others = latestOfEach(decisions).filter((counted) => !isRequester(counted, required, owner));
+  const agrees = (counted: CountedDecision): boolean => sameContent(counted.decision, others.at(-1)?.decision);
+  const by = others.filter(agrees);
   if (by.length >= required) return { state: 'approved', by, verified: by.every(({ verified }) => verified) };
-  const note = isRequester(last, required, owner)
-    ? { note: `${last.decision.approver} asked for this call and can't be one of its ${required} approvers.` }
-    : {};
-  return { state: 'more', by, have: by.length, need: required, ...note };
+  const dropped = others.filter((counted) => !agrees(counted));
+  const last = decisions.at(-1);
+  const note =
+    last && isRequester(last, required, owner)
+      ? { note: `${last.decision.approver} asked for this call and can't be one of its ${required} approvers.` }
+      : {};
+  return { state: 'more', by, dropped, have: by.length, need: required, ...note };
 }
 
 /** What someone decided last is what they mean; everyone keeps the place of that decision. */
@@ -58,8 +61,38 @@ function latestOfEach(decisions: readonly CountedDecision[]): CountedDecision[] 
 const isRequester = ({ decision }: CountedDecision, required: number, owner: string | undefined): boolean =>
   required > 1 && owner !== undefined && foldedName(decision.approver) === foldedName(owner);
 
-const contentOf = ({ arguments: edited }: Decision): string =>
-  edited === undefined ? '' : (canonicalize(edited) ?? '');
+/** Whether both would have the same run: what was asked for, or the same arguments in place of it. */
+const sameContent = (one: Decision, other: Decision | undefined): boolean =>
+  other !== undefined && isSameJson(one.arguments, other.arguments);
+
+/**
+ * Of what a session says that it has collected, the approvals of exactly this request that agree with the last one. Anybody in the
+ * namespace may have started that session, so nothing else of what it says is believed.
+ */
+export function approvalsOn(
+  { session, callId, digest }: Pick<ApprovalRequest, 'session' | 'callId' | 'digest'>,
+  collected: readonly CollectedDecision[],
+): CollectedDecision[] {
+  const on = collected.filter(
+    ({ decision: one }) =>
+      one.decision === 'approve' &&
+      one.digest === digest &&
+      one.session === session &&
+      one.callId === callId &&
+      isCanonical(one.arguments),
+  );
+  return on.filter(({ decision }) => sameContent(decision, on.at(-1)?.decision));
+}
+
+/** What has no canonical form can be neither signed nor named by a digest. */
+function isCanonical(value: unknown): boolean {
+  try {
+    canonicalize(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export interface QuorumSettings {
   required: number;

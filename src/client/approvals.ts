@@ -1,18 +1,22 @@
 /** Requests for approval and decisions on them, as approvers see them. */
 import { userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { shownDigest } from '../approval/digest.ts';
+import { approvalsOn } from '../approval/quorum.ts';
 import { type Signer, signDecision } from '../approval/sign.ts';
 import {
   type ApprovalDetails,
   type ApprovalRequest,
+  type CollectedDecision,
   type Decision,
   type DecisionAnswer,
+  type RequestStanding,
   shortCode,
 } from '../protocol/approval.ts';
 import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
-import { CountersignError } from '../protocol/errors.ts';
-import { readWaiting } from '../protocol/forms.ts';
+import { CountersignError, isCountersignError } from '../protocol/errors.ts';
+import { readStanding, readWaiting } from '../protocol/forms.ts';
 import { type CallName, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
@@ -37,6 +41,11 @@ export interface WaitingCall extends CallName {
 export interface OpenRequest extends ApprovalDetails {
   id: string;
   code: string;
+  /**
+   * Where several have to agree: the approvals that count so far, by the word of the session that holds the request. All of them
+   * approve the same. Absent where no session says it.
+   */
+  collected?: CollectedDecision[];
 }
 
 export interface PendingOptions {
@@ -81,10 +90,17 @@ function askedBy(name: CallName, memo: Record<string, unknown> | undefined): App
   return waiting?.for === 'approval' ? waiting.request : undefined;
 }
 
+/** A call shows nothing while it looks at a decision, which a stranger may have sent: it is asked again for so long. */
+const EXAMINED_MS = 2_000;
+const ASK_AGAIN_MS = 100;
+
 /** As many as a server gives at once. */
 const PAGE = 1_000;
 
 const WAITING = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.state}="waiting" AND ExecutionStatus="Running"`;
+
+const waitingQuery = (session: string | undefined): string =>
+  session === undefined ? WAITING : `${WAITING} AND ${SEARCH_ATTRIBUTE.session}="${session}"`;
 
 /** Calls that waited once, or ended otherwise than completed. */
 const PAST = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.state} IS NOT NULL AND ${SEARCH_ATTRIBUTE.state}!="waiting"`;
@@ -103,9 +119,11 @@ export class Approvals {
    * given. The server's listing follows what happens a moment later.
    */
   async pending({ all = false, session, limit = Infinity }: PendingOptions = {}): Promise<WaitingCall[]> {
-    const query = session === undefined ? WAITING : `${WAITING} AND ${SEARCH_ATTRIBUTE.session}="${session}"`;
     const found: WaitingCall[] = [];
-    const list = this.#transport.client.workflow.list({ query, pageSize: Math.min(limit, PAGE) });
+    const list = this.#transport.client.workflow.list({
+      query: waitingQuery(session),
+      pageSize: Math.min(limit, PAGE),
+    });
     await reach(async () => {
       for await (const { workflowId, memo, searchAttributes } of list) {
         const name = parseCallWorkflowId(workflowId);
@@ -123,6 +141,14 @@ export class Approvals {
   }
 
   /**
+   * How many calls wait, by the server's own count: for approval or for corrected arguments, which it does not tell apart. It is quick
+   * also where listing them all is not.
+   */
+  async count({ session }: Pick<PendingOptions, 'session'> = {}): Promise<number> {
+    return (await reach(() => this.#transport.client.workflow.count(waitingQuery(session)))).count;
+  }
+
+  /**
    * The request of a call, by its full name (`call/<session>/<call id>`) or its short code (`#ABC234`).
    * @throws CountersignError `call_not_found`, `ambiguous_name`, `digest_mismatch`
    */
@@ -134,16 +160,38 @@ export class Approvals {
         `${JSON.stringify(call)} names no call: call/<session>/<call id> or a short code.`,
       );
     const handle = new CallHandle(this.#transport, name);
-    let details: ApprovalDetails | undefined;
-    try {
-      details = await handle.approval();
-    } catch (error) {
-      if (!isGone(error)) throw error;
-    }
+    const details = await this.#details(handle);
     if (!details) throw new CountersignError('call_not_found', `Call ${handle.id} waits for no approval.`);
     const { session, callId } = details.request;
     if (session !== name.session || callId !== name.callId) throw lies(handle.id);
-    return checked({ ...details, id: handle.id, code: shortCode(details.request.digest) });
+    const open = checked({ ...details, id: handle.id, code: shortCode(details.request.digest) });
+    const standing = details.required > 1 ? await this.#standing(name) : undefined;
+    return standing ? { ...open, collected: approvalsOn(details.request, standing.collected) } : open;
+  }
+
+  async #details(handle: CallHandle): Promise<ApprovalDetails | undefined> {
+    for (const until = Date.now() + EXAMINED_MS; ; await sleep(ASK_AGAIN_MS)) {
+      try {
+        const details = await handle.approval();
+        if (details || Date.now() > until || !(await this.#standing(handle))) return details;
+      } catch (error) {
+        if (isGone(error)) return undefined;
+        throw error;
+      }
+    }
+  }
+
+  /** How a call's request stands in the session that holds it; undefined where none does. */
+  async #standing({ session, callId }: CallName): Promise<RequestStanding | undefined> {
+    try {
+      const holder = this.#transport.client.workflow.getHandle(sessionWorkflowId(await this.#holder(session)));
+      const query = () => holder.query<unknown, [CallName]>(SESSION_MESSAGE.standing, { session, callId });
+      return readStanding(await reach(query));
+    } catch (error) {
+      if (isCountersignError(error) && error.code !== 'session_not_found') throw error;
+      // Whoever stands in for the session may know no such question.
+      return undefined;
+    }
   }
 
   /** Lets the call run as shown, or with other arguments in place of those asked for. */
@@ -179,8 +227,10 @@ export class Approvals {
     }
     const { session, callId, digest } = open.request;
     const unsigned: Decision = { ...given, session, callId, digest, approver, ...(reason !== undefined && { reason }) };
-    // Of a call that has ended only the digest is left, and no digest is signed whose content nobody has seen.
-    const decision = signer && seen ? await signDecision(unsigned, signer) : unsigned;
+    // Of a call that waits no more only the digest is left, and what nobody has seen is neither signed nor decided.
+    const decision: Decision = seen
+      ? await (signer ? signDecision(unsigned, signer) : unsigned)
+      : { ...unsigned, repeat: true };
     const main = await this.#holder(session);
     try {
       return await updateSession<DecisionAnswer>(this.#transport.client, main, SESSION_MESSAGE.decide, decision);

@@ -1,7 +1,7 @@
 /** A call's history as its story: one entry for each thing that an auditor asks about. */
 import { redactJson } from '../approval/redact.ts';
 import { shortCode } from '../protocol/approval.ts';
-import type { SealedDecision } from '../protocol/approval.ts';
+import type { Decision, SealedDecision } from '../protocol/approval.ts';
 import { type Amendment, CALL_MEMO, type CallInput, type ExecuteInput, type Waiting } from '../protocol/call.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { CALL_MESSAGE } from '../protocol/names.ts';
@@ -29,14 +29,18 @@ export type CallEntry = At &
         trace?: TraceStep[];
         policy?: string;
         error?: CallError;
-        /** Id of the grant that stood in for a person. */
+        /** Id of the grant that stood in for a person, and who made it. */
         grant?: string;
+        grantBy?: string;
       }
     | { what: 'not_judged'; attempt: number; reason: string }
     | { what: 'asks'; code: string; digest: string; expiresAt: string; arguments: JsonObject }
     | { what: 'needs_correction'; attempt: number; until: string; error: Pick<CallError, 'code' | 'message' | 'field'> }
     | { what: 'amended'; attempt: number; arguments: JsonObject; by: string }
-    | ({ what: 'decided'; edited?: JsonObject; code?: string } & Omit<ApprovalRecord, 'edited'>)
+    | ({ what: 'decided'; edited?: JsonObject; code?: string; decisions?: DecidedBy[] } & Omit<
+        ApprovalRecord,
+        'edited'
+      >)
     | {
         what: 'executed';
         try: number;
@@ -59,6 +63,14 @@ export type CallEntry = At &
         error?: Pick<CallError, 'code' | 'message'>;
       }
   );
+
+/** One of several who had to agree. */
+export interface DecidedBy {
+  approver: string;
+  reason?: string;
+  /** ISO 8601, by the approver's clock; absent where it is not signed. */
+  at?: string;
+}
 
 export interface RunningTool {
   worker: string;
@@ -140,7 +152,7 @@ function tellPreparation(story: Story, event: HistoryEvent): void {
     ...(trace !== undefined && { trace }),
     ...(policy !== undefined && { policy }),
     ...('error' in prepared && { error: prepared.error }),
-    ...('grant' in prepared && prepared.grant && { grant: prepared.grant.grant.id }),
+    ...('grant' in prepared && prepared.grant && { grant: prepared.grant.grant.id, grantBy: prepared.grant.grant.by }),
   });
   if (prepared.verdict === 'ask') story.asked = prepared.ask.arguments;
   if (prepared.verdict === 'run' && prepared.result)
@@ -201,7 +213,10 @@ function decided(
     at,
     what: 'decided',
     ...(grant && { grant: grant.id }),
-    ...(decisions.length > 1 && { approvers: decisions.map((one) => one.approver) }),
+    ...(decisions.length > 1 && {
+      approvers: decisions.map((one) => one.approver),
+      decisions: decisions.map(decidedBy),
+    }),
     ...(override && { override }),
     approver,
     verified,
@@ -211,6 +226,12 @@ function decided(
     ...(code !== undefined && { code }),
   };
 }
+
+const decidedBy = ({ approver, reason, at }: Decision): DecidedBy => ({
+  approver,
+  ...(reason !== undefined && { reason }),
+  ...(at !== undefined && { at: iso(at) }),
+});
 
 /** Timers that only end a waiting which is told of itself. */
 const EXPIRY_TIMERS: ReadonlySet<string | undefined> = new Set(['approval expires', 'correction expires']);

@@ -1,9 +1,12 @@
 /** A session's story: its children and its calls in one line each, and the decisions that were taken in it. */
+import { mapAtMost } from '../common/at-most.ts';
 import { fromPlainMarkdown } from '../protocol/markdown.ts';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import type { Decision, DecisionAnswer } from '../protocol/approval.ts';
+import { redactJson } from '../approval/redact.ts';
+import type { Agreed, Decision, DecisionAnswer } from '../protocol/approval.ts';
 import { parseCallWorkflowId } from '../protocol/ids.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
+import type { JsonObject } from '../protocol/json.ts';
 import type { OutcomeStatus } from '../protocol/outcome.ts';
 import { type SessionClosed, type SessionFacts, type SessionState, sessionRecord } from '../protocol/session.ts';
 import { type HistoryEvent, timeOf, valueOf } from './history.ts';
@@ -40,11 +43,16 @@ export interface DecisionEntry {
   in: string;
   decision: Decision['decision'];
   approver: string;
+  /** True where it was taken and is signed: one with a wrong signature is not taken. */
+  verified: boolean;
   reason?: string;
-  edited?: true;
+  /** Arguments to run instead, with what looks like a secret replaced. */
+  edited?: JsonObject;
   via: 'update' | 'signal';
   answer?: DecisionAnswer['answer'];
   message?: string;
+  /** Where it was taken and the call waited for more approvers. */
+  agreed?: Agreed;
 }
 
 /** Calls whose one-line summary is looked up; of further ones the tool's name is told. */
@@ -90,7 +98,7 @@ function ownEntries(events: readonly HistoryEvent[]): SessionEntry[] {
 
 /** Every decision that a session was told of, with its answer. */
 export function decisionsIn(events: readonly HistoryEvent[], session: string): DecisionEntry[] {
-  const byUpdate = new Map<string, DecisionEntry>();
+  const byUpdate = new Map<string, { entry: DecisionEntry; signed: boolean }>();
   return events.flatMap((event): DecisionEntry[] => {
     const at = new Date(timeOf(event)).toISOString();
     const signal = event.workflowExecutionSignaledEventAttributes;
@@ -99,14 +107,20 @@ export function decisionsIn(events: readonly HistoryEvent[], session: string): D
     const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
     const request = accepted?.acceptedRequest;
     if (request?.input?.name === SESSION_MESSAGE.decide) {
-      const entries = entryOf(at, session, 'update', valueOf<Decision>(request.input.args));
-      for (const entry of entries) byUpdate.set(accepted?.protocolInstanceId ?? '', entry);
+      const decision = valueOf<Decision>(request.input.args);
+      const entries = entryOf(at, session, 'update', decision);
+      const signed = decision?.signature !== undefined;
+      for (const entry of entries) byUpdate.set(accepted?.protocolInstanceId ?? '', { entry, signed });
       return entries;
     }
     const completed = event.workflowExecutionUpdateCompletedEventAttributes;
-    const entry = byUpdate.get(completed?.meta?.updateId ?? '');
-    const answer = valueOf<DecisionAnswer>(completed?.outcome?.success);
-    if (entry && answer) Object.assign(entry, { answer: answer.answer, message: answer.message });
+    const about = byUpdate.get(completed?.meta?.updateId ?? '');
+    const answered = valueOf<DecisionAnswer>(completed?.outcome?.success);
+    if (about && answered) {
+      const { answer, message, agreed } = answered;
+      const verified = about.signed && answer === 'accepted';
+      Object.assign(about.entry, { verified, answer, message, ...(agreed && { agreed }) });
+    }
     return [];
   });
 }
@@ -119,8 +133,9 @@ function entryOf(
 ): DecisionEntry[] {
   if (!decision) return [];
   const { session: of, callId, decision: what, approver, reason, arguments: edited } = decision;
-  const said = { ...(reason !== undefined && { reason }), ...(edited && { edited: true as const }) };
-  return [{ at, what: 'decision', session: of, callId, in: session, decision: what, approver, ...said, via }];
+  const said = { ...(reason !== undefined && { reason }), ...(edited && { edited: redactJson(edited) }) };
+  const on = { session: of, callId, in: session };
+  return [{ at, what: 'decision', ...on, decision: what, approver, verified: false, ...said, via }];
 }
 
 const callsQuery = (session: string): string =>
@@ -154,12 +169,7 @@ async function callsOf(client: Client, session: string): Promise<SessionEntry[]>
   await reach(async () => {
     for await (const info of client.workflow.list({ query: callsQuery(session), pageSize: 1_000 })) found.push(info);
   });
-  const entries: SessionEntry[] = [];
-  for (let i = 0; i < found.length; i += AT_ONCE) {
-    const batch = found.slice(i, i + AT_ONCE);
-    entries.push(...(await Promise.all(batch.map((info) => callEntry(info, i < SUMMARIES ? client : undefined)))));
-  }
-  return entries;
+  return mapAtMost(found, AT_ONCE, (info, i) => callEntry(info, i < SUMMARIES ? client : undefined));
 }
 
 async function callEntry(info: WorkflowExecutionInfo, client: Client | undefined): Promise<SessionEntry> {

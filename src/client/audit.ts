@@ -19,7 +19,7 @@ import { type NotifiedEntry, notificationsIn } from './audit-notified.ts';
 import { type HistoryEvent, readHistory, readRuns, timeOf, valueOf } from './history.ts';
 import { type Transport, isGone, reach } from './transport.ts';
 
-export type { CallEntry } from './audit-call.ts';
+export type { CallEntry, DecidedBy } from './audit-call.ts';
 export type { NotifiedEntry } from './audit-notified.ts';
 export type { DecisionEntry, SessionEntry } from './audit-session.ts';
 
@@ -99,7 +99,7 @@ async function runningTool(
   return { worker: running.lastWorkerIdentity ?? '', startedAt: Number(seconds.toString()) * 1_000 };
 }
 
-/** How the request went up, hop by hop, who was told of it, and every decision on it, also those that were not taken. */
+/** How the request went up, hop by hop, who was told of it, and every decision on it but the one that settled it: those not taken, too. */
 async function routeOf(
   transport: Transport,
   call: CallName,
@@ -111,8 +111,9 @@ async function routeOf(
     const session = at.id;
     found.push(...events.flatMap((event) => hop(event, session, call)));
     found.push(...notificationsIn(events).filter((entry) => isOf(entry, call)));
-    // Accepted ones stand in the call's own history, where they had their effect.
-    found.push(...decisionsIn(events, session).filter((entry) => isOf(entry, call) && entry.answer !== 'accepted'));
+    // One that settled the request stands in the call's own history, where it had its effect.
+    const settled = ({ answer, agreed }: DecisionEntry): boolean => answer === 'accepted' && agreed === undefined;
+    found.push(...decisionsIn(events, session).filter((entry) => isOf(entry, call) && !settled(entry)));
     at = at.parent === undefined ? undefined : (await findSession(transport, at.parent))?.facts;
   }
   return found;

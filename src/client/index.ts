@@ -10,6 +10,7 @@ export {
 export type {
   CallAudit,
   CallEntry,
+  DecidedBy,
   DecisionEntry,
   NotifiedEntry,
   RouteEntry,

@@ -39,8 +39,24 @@ export interface Decision {
   at?: number;
   /** One approver of the role `emergency` stands in for a quorum. Only a signed decision may say so. */
   override?: true;
+  /** Made without having seen the request, to learn what became of a decision before it: it is answered, and never taken. */
+  repeat?: true;
   /** Ed25519 by the approver's key over the canonical JSON of what src/approval/payload.ts names; base64url without padding. */
   signature?: string;
+}
+
+/** A decision that counts so far where several approvers have to agree. */
+export interface CollectedDecision {
+  decision: Decision;
+  /** When the session that holds the request took it, in milliseconds since the epoch. */
+  takenAt: number;
+}
+
+/** How a request stands in the session that holds it. */
+export interface RequestStanding {
+  digest: string;
+  /** Those that count so far; all of them approve the same. */
+  collected: CollectedDecision[];
 }
 
 /** A decision as the holding session hands it to the call. */
@@ -133,12 +149,20 @@ export const DECISION_ANSWERS = [
 ] as const;
 export type DecisionAnswerStatus = (typeof DECISION_ANSWERS)[number];
 
+/** How many approvers agree so far, and how many have to. */
+export interface Agreed {
+  have: number;
+  need: number;
+}
+
 export interface DecisionAnswer {
   answer: DecisionAnswerStatus;
   /** What it means and what to do, in one line. */
   message: string;
   /** JSON pointer to the argument at fault, with `invalid_edit`. */
   field?: string;
+  /** With `accepted`, where the call waits for more approvers. */
+  agreed?: Agreed;
 }
 
 /** What a waiting call answers when asked what it wants approved. */
@@ -238,6 +262,7 @@ export function isDecision(value: unknown): value is Decision {
     arguments: edited,
     at,
     override,
+    repeat,
     signature,
   } = value as Record<string, unknown>;
   return (
@@ -252,6 +277,7 @@ export function isDecision(value: unknown): value is Decision {
     (edited === undefined || (decision === 'approve' && isJsonObject(edited))) &&
     (at === undefined || (typeof at === 'number' && Number.isSafeInteger(at) && at >= 0)) &&
     (override === undefined || override === true) &&
+    (repeat === undefined || repeat === true) &&
     (signature === undefined || (typeof signature === 'string' && SIGNATURE.test(signature)))
   );
 }

@@ -3,7 +3,16 @@
  * message, or can't carry it along, would fail on it for ever. So what has another form is not heard, and what is heard is built anew
  * of the fields that are known here, each of them bounded: every reader gives such a copy, or undefined.
  */
-import type { ApprovalRequest, Decision, Escalation, LadderStep, SealedDecision, Withdrawal } from './approval.ts';
+import type {
+  ApprovalRequest,
+  CollectedDecision,
+  Decision,
+  Escalation,
+  LadderStep,
+  RequestStanding,
+  SealedDecision,
+  Withdrawal,
+} from './approval.ts';
 import { isDecision, isDigest } from './approval.ts';
 import type { Amendment, CallInput, Waiting } from './call.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
@@ -46,7 +55,8 @@ export const isAmendment = (value: unknown): value is Amendment => {
 
 export function readDecision(value: unknown): Decision | undefined {
   if (!isDecision(value)) return undefined;
-  const { session, callId, digest, decision, approver, reason, arguments: edited, at, override, signature } = value;
+  const { session, callId, digest, decision, approver, reason, arguments: edited, at, override } = value;
+  const { repeat, signature } = value;
   return {
     session,
     callId,
@@ -57,8 +67,25 @@ export function readDecision(value: unknown): Decision | undefined {
     ...(edited && { arguments: edited }),
     ...(at !== undefined && { at }),
     ...(override && { override }),
+    ...(repeat && { repeat }),
     ...(signature !== undefined && { signature }),
   };
+}
+
+/** Approvers of one request, as far as a configuration can ask for. */
+const APPROVERS = 10;
+
+/** As a session answers, which anybody in the namespace may have started. */
+export function readStanding(value: unknown): RequestStanding | undefined {
+  const { digest, collected } = fieldsOf(value);
+  if (!isDigest(digest) || !Array.isArray(collected)) return undefined;
+  return { digest, collected: collected.slice(0, APPROVERS).flatMap(readCollected) };
+}
+
+function readCollected(value: unknown): CollectedDecision[] {
+  const { decision: given, takenAt } = fieldsOf(value);
+  const decision = readDecision(given);
+  return decision && isTime(takenAt) ? [{ decision, takenAt }] : [];
 }
 
 const CODES = ['no_approver', 'too_many_pending', 'session_closed'] as const;
@@ -66,7 +93,7 @@ const CODES = ['no_approver', 'too_many_pending', 'session_closed'] as const;
 export function readSealedDecision(value: unknown): SealedDecision | undefined {
   const decision = readDecision(value);
   const { decisions: given, grant, code, verified } = fieldsOf(value);
-  if (!decision || !Array.isArray(given) || given.length > 10 || typeof verified !== 'boolean') return undefined;
+  if (!decision || !Array.isArray(given) || given.length > APPROVERS || typeof verified !== 'boolean') return undefined;
   if (grant !== undefined && !isGrant(grant)) return undefined;
   if (code !== undefined && !isOneOf(CODES, code)) return undefined;
   if (decision.arguments && JSON.stringify(decision.arguments).length > LIMITS.argumentBytes) return undefined;

@@ -61,6 +61,8 @@ export const SESSION_MESSAGE = {
   view: 'view',
   /** Query: requests that wait here. */
   pending: 'pending',
+  /** Query: how the request of one call stands here. */
+  standing: 'standing',
 } as const;
 
 /** Type of the failure by which a session refuses an update for a moment: it is to be sent again. */

@@ -1,12 +1,16 @@
 /** What a session does with requests and decisions: pure functions over its carried state. */
 import {
   type ApprovalRequest,
+  type CollectedDecision,
   type Decision,
   type DecisionAnswer,
   REFUSALS,
+  type RequestStanding,
   type SealedDecision,
   type Withdrawal,
 } from '../protocol/approval.ts';
+import type { CallName } from '../protocol/ids.ts';
+import { isSameJson } from '../protocol/json.ts';
 import { LIMITS } from '../protocol/limits.ts';
 
 /** A decision taken, remembered to answer its repeats. */
@@ -21,7 +25,7 @@ export interface Decided {
 /** A request that waits, with the decisions that count so far where several approvers have to agree. */
 export interface WaitingRequest {
   request: ApprovalRequest;
-  collected: Decision[];
+  collected: CollectedDecision[];
 }
 
 /** Requests that wait and decisions taken, by {@link approvalKey}, oldest first. Plain data: it is carried over continue-as-new. */
@@ -32,7 +36,13 @@ export interface Approvals {
 
 export const noApprovals = (): Approvals => ({ pending: {}, decided: {} });
 
-export const approvalKey = ({ session, callId }: { session: string; callId: string }): string => `${session}/${callId}`;
+export const approvalKey = ({ session, callId }: CallName): string => `${session}/${callId}`;
+
+/** How the call's request stands here; null where none waits. */
+export function standing(approvals: Approvals, call: CallName): RequestStanding | null {
+  const waiting = approvals.pending[approvalKey(call)];
+  return waiting ? { digest: waiting.request.digest, collected: waiting.collected } : null;
+}
 
 /** Bytes of requests, about: all of it is carried along when the session continues as new, by at most two million with all else. */
 const REQUEST_BYTES = 1_200_000;
@@ -78,8 +88,12 @@ export function matchDecision(
   const key = approvalKey(decision);
   const waiting = approvals.pending[key];
   if (waiting) {
-    if (waiting.request.digest === decision.digest) return { waiting };
-    const message = 'What waits is not what you decided on: look at it again (countersign show) and decide anew.';
+    const same = waiting.request.digest === decision.digest;
+    if (same && !decision.repeat) return { waiting };
+    const what = same
+      ? 'It waits, and you have not seen it: look at it'
+      : 'What waits is not what you decided on: look at it again';
+    const message = `${what} (countersign show) and decide anew.`;
     return { answer: { answer: 'digest_mismatch', message } };
   }
   const before = approvals.decided[key];
@@ -100,6 +114,17 @@ function inWords({ decision: taken, edit }: Decided, { arguments: edited }: Deci
   if (edit === undefined) return edited ? 'approved without an edit' : 'approved';
   return edited ? 'approved with another edit' : 'approved with edited arguments';
 }
+
+/** The decisions that count by now, each since it was taken. */
+export const collectedOf = (
+  decisions: readonly Decision[],
+  before: readonly CollectedDecision[],
+  now: number,
+): CollectedDecision[] =>
+  decisions.map((decision) => ({
+    decision,
+    takenAt: before.find((one) => isSameJson(one.decision, decision))?.takenAt ?? now,
+  }));
 
 /** Remembers a decision that the call has received. */
 export function settle(approvals: Approvals, decision: SealedDecision): void {

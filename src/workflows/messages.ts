@@ -6,6 +6,7 @@ import type {
   Decision,
   DecisionAnswer,
   Escalation,
+  RequestStanding,
   SealedDecision,
   Withdrawal,
 } from '../protocol/approval.ts';
@@ -13,6 +14,7 @@ import type { AmendAnswer, Amendment, Settled } from '../protocol/call.ts';
 import { CONFIG_CHANGED, type ConfigRecord, type ConfigReport } from '../protocol/config-change.ts';
 import { CONTROL_MESSAGE, type ControlRequest, type Halt, type Resume } from '../protocol/control.ts';
 import type { Grant, GrantAnswer, Revocation } from '../protocol/grant.ts';
+import type { CallName } from '../protocol/ids.ts';
 import { CALL_MESSAGE, SESSION_MESSAGE } from '../protocol/names.ts';
 import type {
   ChildAnswer,
@@ -46,6 +48,7 @@ export const revokeGrantUpdate = defineUpdate<GrantAnswer, [Revocation]>(SESSION
 export const grantsQuery = defineQuery<Grant[]>(SESSION_MESSAGE.grants);
 export const viewQuery = defineQuery<SessionView>(SESSION_MESSAGE.view);
 export const pendingQuery = defineQuery<ApprovalRequest[]>(SESSION_MESSAGE.pending);
+export const standingQuery = defineQuery<RequestStanding | null, [CallName]>(SESSION_MESSAGE.standing);
 
 export const haltUpdate = defineUpdate<Halt | null, [ControlRequest]>(CONTROL_MESSAGE.halt);
 export const resumeUpdate = defineUpdate<Halt | null, [Resume]>(CONTROL_MESSAGE.resume);

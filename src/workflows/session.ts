@@ -44,7 +44,16 @@ import {
   type SessionClosed,
   type SessionFacts,
 } from '../protocol/session.ts';
-import { addRequest, matchDecision, refuse, settle, withdraw, withdrawRoute } from './approvals.ts';
+import {
+  addRequest,
+  collectedOf,
+  matchDecision,
+  refuse,
+  settle,
+  standing,
+  withdraw,
+  withdrawRoute,
+} from './approvals.ts';
 import { childFacts, startChildSession } from './children.ts';
 import { signalIfThere } from './external.ts';
 import {
@@ -62,6 +71,7 @@ import {
   pendingQuery,
   requestApprovalSignal,
   revokeGrantUpdate,
+  standingQuery,
   viewQuery,
   withdrawApprovalSignal,
 } from './messages.ts';
@@ -156,6 +166,7 @@ function listen(self: Session, admission: () => OpenedAnswer | undefined): void 
   setHandler(closeSignal, (reason) => void self.close(textOf(reason)));
   setHandler(viewQuery, () => self.view());
   setHandler(pendingQuery, () => Object.values(self.approvals.pending).map(({ request }) => request));
+  setHandler(standingQuery, (call) => standing(self.approvals, call));
 }
 
 /** Why a session was told to close, by whoever told it. */
@@ -313,14 +324,16 @@ async function decide(self: Session, decision: Decision): Promise<DecisionAnswer
   if ('answer' in matched) return matched.answer;
   const { waiting } = matched;
   const { request, collected } = waiting;
-  const checked = await checkDecision({ request, decision, collected });
+  const checked = await checkDecision({ request, decision, collected: collected.map((one) => one.decision) });
   if (!checked.ok) return recordRefusal(self, decision, checked.answer);
   if (!checked.complete) {
+    const { agreed, message, decisions } = checked;
     const others = Object.values(self.approvals.pending).filter((one) => one !== waiting);
-    const edits = [...others.flatMap((one) => one.collected), ...checked.decisions];
-    if (JSON.stringify(edits).length > COLLECTED_LENGTH) return TOO_MUCH;
-    waiting.collected = checked.decisions;
-    return { answer: 'accepted', message: `${checked.message ?? ''} The call waits for more.` };
+    const counted = collectedOf(decisions, collected, Date.now());
+    if (JSON.stringify([...others.flatMap((one) => one.collected), ...counted]).length > COLLECTED_LENGTH)
+      return TOO_MUCH;
+    waiting.collected = counted;
+    return { answer: 'accepted', message: `${message} The call waits for more.`, agreed };
   }
   const sealed = sealDecisions(checked.decisions, checked.verified);
   if (!(await tellCall(request, sealed))) {

@@ -1,8 +1,8 @@
 /** When decisions settle a request. */
 import { describe, expect, it } from 'vitest';
-import { quorum, requiredFor } from '../../src/approval/quorum.ts';
+import { approvalsOn, quorum, requiredFor } from '../../src/approval/quorum.ts';
 import type { CountedDecision } from '../../src/approval/verify.ts';
-import type { Decision } from '../../src/protocol/approval.ts';
+import type { CollectedDecision, Decision } from '../../src/protocol/approval.ts';
 import { decision, request } from './support.ts';
 
 const by = (
@@ -82,6 +82,19 @@ describe('a quorum', () => {
     expect(state([by('ada')], 1, 'ada')).toEqual(['approved', ['ada']]);
   });
 
+  it('says whose approvals an edit puts out of the count; the requester’s own puts out none', () => {
+    const dropped = (decisions: CountedDecision[], owner?: string) => {
+      const result = quorum(decisions, { required: 3, owner });
+      return result.state === 'more' ? result.dropped.map(({ decision: { approver } }) => approver) : result.state;
+    };
+    const edit = { arguments: { a: 1 } };
+    expect(dropped([by('ada'), by('bob')])).toEqual([]);
+    expect(dropped([by('ada'), by('bob'), by('eve', edit)])).toEqual(['ada', 'bob']);
+    expect(dropped([by('ada'), by('ada', edit)])).toEqual([]);
+    expect(dropped([by('ada'), by('bob', edit)], 'bob')).toEqual([]);
+    expect(state([by('ada'), by('bob', edit)], 2, 'bob')).toEqual(['more', ['ada']]);
+  });
+
   it('is verified where every one that counts is', () => {
     expect(quorum([by('ada'), by('bob', { verified: false })], { required: 2 })).toMatchObject({
       state: 'approved',
@@ -93,6 +106,29 @@ describe('a quorum', () => {
       verified: true,
     });
   });
+});
+
+describe('what a session says of the approvals so far', () => {
+  const one = (name: string, over: Partial<Decision> = {}) => ({
+    decision: decision({ approver: name, ...over }),
+    takenAt: 1,
+  });
+  const { session, callId, digest } = decision();
+  const names = (collected: CollectedDecision[]) =>
+    approvalsOn({ session, callId, digest }, collected).map(({ decision: { approver } }) => approver);
+
+  it.each<[string, CollectedDecision[], string[]]>([
+    ['both of the same', [one('ada'), one('bob')], ['ada', 'bob']],
+    [
+      'both of the same edit',
+      [one('ada', { arguments: { a: 1, b: 2 } }), one('bob', { arguments: { b: 2, a: 1 } })],
+      ['ada', 'bob'],
+    ],
+    ['of two edits', [one('ada'), one('bob', { arguments: { a: 1 } })], ['bob']],
+    ['on another request', [one('ada', { digest: 'sha256:other' }), one('bob', { callId: 'other' })], []],
+    ['a denial', [one('ada', { decision: 'deny' })], []],
+    ['an edit that nobody can sign', [one('ada', { arguments: { a: '\ud800' } })], []],
+  ])('counts %s', (_, collected, expected) => expect(names(collected)).toEqual(expected));
 });
 
 describe('how many approvers a call needs', () => {

@@ -51,13 +51,26 @@ test('one denial denies, whoever agreed before', async () => {
   expect(outcome.error?.message).toContain('too risky');
 });
 
-test('an edit starts the count again', async () => {
+test('an edit starts the count again, which its approver is told; the next one is shown who approved what', async () => {
   const call = await asked('two-edited', TWO);
   const { approvals } = service.countersign;
-  await approvals.approve(call.id, { approver: 'ada' });
-  expect((await approvals.approve(call.id, { approver: 'bob', arguments: args('two-edit') })).message).toContain(
-    '1 of 2',
-  );
+  expect((await approvals.show(call.id)).collected).toEqual([]);
+  await approvals.approve(call.id, { approver: 'ada', reason: 'fine' });
+  expect((await approvals.show(call.id)).collected).toMatchObject([{ decision: { approver: 'ada', reason: 'fine' } }]);
+  expect(await approvals.approve(call.id, { approver: 'bob', arguments: args('two-edit') })).toEqual({
+    answer: 'accepted',
+    message:
+      '1 of 2 approvers agree so far; the approval of ada, with other arguments, no longer counts. The call waits for more.',
+    agreed: { have: 1, need: 2 },
+  });
+  expect((await approvals.show(call.id)).collected).toMatchObject([
+    { decision: { approver: 'bob', arguments: args('two-edit') }, takenAt: expect.any(Number) as number },
+  ]);
+  const story = (await service.countersign.audit(call.id)).entries;
+  expect(story.filter(({ what }) => what === 'decision')).toMatchObject([
+    { approver: 'ada', reason: 'fine', verified: false, answer: 'accepted', agreed: { have: 1, need: 2 } },
+    { approver: 'bob', edited: { mark: 'two-edit' }, verified: false, agreed: { have: 1, need: 2 } },
+  ]);
   expect(await approvals.approve(call.id, { approver: 'ada', arguments: args('two-edit') })).toMatchObject({
     answer: 'accepted',
   });
@@ -67,6 +80,9 @@ test('an edit starts the count again', async () => {
     approval: { edited: true },
   });
   expect(await marks(service.log, 'begin two-edited')).toBe(0);
+  expect((await service.countersign.audit(call.id)).entries).toContainEqual(
+    expect.objectContaining({ what: 'decided', decisions: [{ approver: 'bob' }, { approver: 'ada' }] }),
+  );
 });
 
 test('edits that wait for more approvers are bounded, so that the session can always continue as new', async () => {

@@ -14,6 +14,8 @@ import { type TestService, startTestService, testFolder } from '../support/worke
 
 type Session = SessionHandle<Record<string, unknown>>;
 
+const CONFIG = '{"approvals":{"timeout":"2s","ladder":[{"after":"500ms","remind":true}]}}';
+
 const folder = join(import.meta.dirname, 'histories');
 
 async function until(check: () => Promise<boolean>): Promise<void> {
@@ -21,7 +23,7 @@ async function until(check: () => Promise<boolean>): Promise<void> {
 }
 
 /** Runs each path once; returns the ids of the calls. */
-async function calls({ countersign, log, workspace }: TestService, session: Session): Promise<void> {
+async function calls({ countersign, configure, log, workspace }: TestService, session: Session): Promise<void> {
   const { approvals } = countersign;
   await writeFile(join(workspace, 'hello.txt'), 'hello\n');
   await session.call('read', { path: 'hello.txt' }, { callId: 'quick-read' });
@@ -50,6 +52,16 @@ async function calls({ countersign, log, workspace }: TestService, session: Sess
   await edited.settled();
   await approvals.approve(edited.id, { approver: 'ada', arguments: { log, mark: 'edited' } });
   await edited.outcome();
+
+  configure(CONFIG.replace('"timeout"', '"required":2,"timeout"'));
+  const several = await session.start('probe_elevated', { log, mark: 'several' }, { callId: 'approved-by-two' });
+  await several.settled();
+  await approvals.approve(several.id, { approver: 'ada' });
+  for (const approver of ['bob', 'ada']) {
+    await approvals.approve(several.id, { approver, arguments: { log, mark: 'agreed' } });
+  }
+  await several.outcome();
+  configure(CONFIG);
 
   const denied = await session.start('probe_elevated', { log, mark: 'denied' }, { callId: 'denied-by-person' });
   await denied.settled();
@@ -139,8 +151,7 @@ async function save(service: TestService, workflowId: string): Promise<void> {
 const dataDir = await mkdtemp(join(tmpdir(), 'countersign-record-'));
 const server = await startTemporal({ dataDir, database: 'memory', port: 0, ui: false });
 try {
-  const config = '{"approvals":{"timeout":"2s","ladder":[{"after":"500ms","remind":true}]}}';
-  await using service = await startTestService({ address: server.address, taskQueue: 'countersign', config });
+  await using service = await startTestService({ address: server.address, taskQueue: 'countersign', config: CONFIG });
   const main = await service.countersign.openSession({ id: 'main', workspace: service.workspace });
   await calls(service, main);
   await sessions(service, main);

@@ -21,6 +21,7 @@ test('every path is recorded', () => {
     'call.lost.unknown',
     'call.main.amended',
     'call.main.approved',
+    'call.main.approved-by-two',
     'call.main.approved-edited',
     'call.main.backoff',
     'call.main.cancelled-running',

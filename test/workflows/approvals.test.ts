@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
 import type { ApprovalRequest, Decision } from '../../src/protocol/approval.ts';
-import { addRequest, matchDecision, noApprovals, settle } from '../../src/workflows/approvals.ts';
+import {
+  addRequest,
+  collectedOf,
+  matchDecision,
+  noApprovals,
+  settle,
+  standing,
+} from '../../src/workflows/approvals.ts';
 
 const on = { session: 's', callId: 'c', digest: 'd' };
 const approve: Decision = { ...on, decision: 'approve', approver: 'ada' };
@@ -24,4 +31,29 @@ it.each([
   expect(matchDecision(approvals, second)).toEqual({
     answer: { answer: 'conflict', message: `ada decided otherwise before (${words}); that decision stands.` },
   });
+});
+
+it('what was decided without having been seen is never taken, and answered like any repeat once it is decided', () => {
+  const approvals = noApprovals();
+  addRequest(approvals, { ...on, runId: 'r', tool: 't', route: [] } as unknown as ApprovalRequest, 0, 10);
+  expect(matchDecision(approvals, { ...approve, repeat: true })).toMatchObject({
+    answer: { answer: 'digest_mismatch' },
+  });
+  settle(approvals, { ...approve, verified: false, decisions: [approve] });
+  expect(matchDecision(approvals, { ...approve, repeat: true })).toMatchObject({
+    answer: { answer: 'already_decided' },
+  });
+});
+
+it('how a request stands: what counts, each since it was taken', () => {
+  const approvals = noApprovals();
+  expect(standing(approvals, on)).toBeNull();
+  addRequest(approvals, { ...on, runId: 'r', tool: 't', route: [] } as unknown as ApprovalRequest, 0, 10);
+  expect(standing(approvals, on)).toEqual({ digest: 'd', collected: [] });
+  const bob: Decision = { ...approve, approver: 'bob' };
+  const first = collectedOf([approve], [], 1);
+  expect(collectedOf([approve, bob], first, 2)).toEqual([
+    { decision: approve, takenAt: 1 },
+    { decision: bob, takenAt: 2 },
+  ]);
 });

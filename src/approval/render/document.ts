@@ -3,11 +3,11 @@
  * keeps it behind its gutter. So nothing that a model wrote can pass for a line of the frame, whatever it says.
  */
 import { type Deed, DEEDS, type Excerpt, type Joint, type Preview } from '../../protocol/preview.ts';
-import type { Json, JsonObject } from '../../protocol/json.ts';
+import type { Json } from '../../protocol/json.ts';
 import { HOST_MARKS, SIGHT_MARKS } from './look-alikes.ts';
 import { safeJson } from './safe-text.ts';
 import { span, utc } from './times.ts';
-import type { RequestView } from './view.ts';
+import type { ArgumentsView, RequestView } from './view.ts';
 
 export type Tone = 'plain' | 'good' | 'careful';
 
@@ -27,8 +27,7 @@ export function documentOf(view: RequestView): Row[] {
     { kind: 'field', name: 'tool', text: view.tool },
     { kind: 'field', name: 'tier', text: view.tier },
     ...(view.preview === undefined ? [] : previewRows(view.preview)),
-    ...argumentRows(view.arguments),
-    ...warningRows(view),
+    ...argumentRows(view),
     { kind: 'heading', text: 'Why you are asked, as the service says' },
     ...unique([view.reason, ...view.tierReasons]).map((text): Row => ({ kind: 'field', name: 'because', text })),
     { kind: 'field', name: 'rule', text: view.rule },
@@ -45,8 +44,9 @@ export function documentOf(view: RequestView): Row[] {
 }
 
 /** The commands that decide; made of our own letters only. */
-export const decisionCommands = ({ code }: Pick<RequestView, 'code'>): string[] => [
+export const decisionCommands = ({ code, approved }: Pick<RequestView, 'code' | 'approved'>): string[] => [
   `countersign show '${code}'`,
+  ...(approved?.edited ? [`countersign approve '${code}' --as-edited ${approved.edited.digest}`] : []),
   `countersign approve '${code}'`,
   `countersign deny '${code}' --reason '…'`,
 ];
@@ -64,7 +64,40 @@ function decisionRows(view: RequestView): Row[] {
           { kind: 'note', text: `These may decide${agree}:` } as const,
           { kind: 'field', name: 'approvers', text: approvers.join(', ') } as const,
         ]),
+    ...approvedRows(view),
     ...decisionCommands(view).map((text): Row => ({ kind: 'command', text })),
+  ];
+}
+
+/** Also who approved so far is the word of a session, which a stranger may have started. */
+function approvedRows({ approved, mayDecide }: RequestView): Row[] {
+  if (!approved) return [];
+  const { by, edited } = approved;
+  const others: Row[] = edited
+    ? [
+        {
+          kind: 'note',
+          text: 'They approve other arguments than those asked for, which would run instead:',
+          tone: 'careful',
+        },
+        ...valueRows(edited),
+        {
+          kind: 'note',
+          text: 'To agree with them, approve as edited. An approval with any others starts the count again.',
+        },
+      ]
+    : [{ kind: 'note', text: 'An approval with other arguments starts the count again.' }];
+  return [
+    {
+      kind: 'note',
+      text: `${by.length} of ${mayDecide.required} agree so far, as the session says${by.length > 0 ? ':' : '.'}`,
+    },
+    ...by.flatMap(({ approver, reason, signed, takenAt, agoMs }): Row[] => [
+      { kind: 'field', name: 'approver', text: approver },
+      { kind: 'note', text: `${signed ? 'signed' : 'unsigned'}, ${span(agoMs)} ago (${utc(takenAt)})` },
+      ...(reason === undefined ? [] : [{ kind: 'field', name: 'reason', text: reason } as const]),
+    ]),
+    ...(by.length > 0 ? others : []),
   ];
 }
 
@@ -82,7 +115,7 @@ function bindingRows({ binding }: RequestView): Row[] {
   ];
 }
 
-function warningRows({ hosts, sights }: RequestView): Row[] {
+function warningRows({ hosts, sights }: ArgumentsView): Row[] {
   return [
     ...hosts.flatMap(({ host, marks }): Row[] => [
       ...marks.map((mark): Row => ({
@@ -101,11 +134,15 @@ function warningRows({ hosts, sights }: RequestView): Row[] {
 
 // ── arguments ───────────────────────────────────────────────────────────────
 
-function argumentRows(args: JsonObject): Row[] {
-  const names = Object.keys(args);
-  if (names.length === 0) return [{ kind: 'heading', text: 'No arguments' }];
-  return [{ kind: 'heading', text: 'Arguments' }, ...names.flatMap((name) => argumentRow(name, args[name] ?? null))];
-}
+const argumentRows = (view: ArgumentsView): Row[] => [
+  { kind: 'heading', text: Object.keys(view.arguments).length === 0 ? 'No arguments' : 'Arguments' },
+  ...valueRows(view),
+];
+
+const valueRows = (view: ArgumentsView): Row[] => [
+  ...Object.entries(view.arguments).flatMap(([name, value]) => argumentRow(name, value)),
+  ...warningRows(view),
+];
 
 /** Text of several lines as lines, all else as JSON; which of both is said outside of the gutter. */
 function argumentRow(name: string, value: Json): Row[] {

@@ -1,10 +1,33 @@
 /** A request for approval as data: everything that its approver should know, raw. The renderers make it safe to look at. */
-import { type ApprovalDetails, type BoundCommand, shortCode } from '../../protocol/approval.ts';
+import { type ApprovalDetails, type BoundCommand, type CollectedDecision, shortCode } from '../../protocol/approval.ts';
 import { type Json, type JsonObject, isJsonObject } from '../../protocol/json.ts';
 import type { Preview } from '../../protocol/preview.ts';
+import { sha256 } from '../digest.ts';
 import { type HostView, type SightMark, hostsIn, sightMarks } from './look-alikes.ts';
 
-export interface RequestView {
+/** Arguments, and what in them is not what it seems. */
+export interface ArgumentsView {
+  /** In the order of canonical JSON (RFC 8785). */
+  arguments: JsonObject;
+  hosts: HostView[];
+  sights: { argument: string; marks: SightMark[] }[];
+}
+
+/** Who has approved so far where several have to agree, as the session that holds the request says. */
+export interface ApprovedView {
+  by: {
+    approver: string;
+    reason?: string;
+    signed: boolean;
+    /** Milliseconds since the epoch. */
+    takenAt: number;
+    agoMs: number;
+  }[];
+  /** What all of them would have run in place of what was asked for; `digest` names it. */
+  edited?: ArgumentsView & { digest: string };
+}
+
+export interface RequestView extends ArgumentsView {
   /** `call/<session>/<call id>`. */
   call: string;
   /** `#` and six letters. */
@@ -18,12 +41,7 @@ export interface RequestView {
   /** From the call's own session up to the one that holds the request. */
   route: string[];
   workspace: string;
-  /** In the order of canonical JSON (RFC 8785). */
-  arguments: JsonObject;
   preview?: Preview;
-  hosts: HostView[];
-  /** Arguments that are not what they seem. */
-  sights: { argument: string; marks: SightMark[] }[];
   reason: string;
   tierReasons: string[];
   rule: string;
@@ -35,6 +53,8 @@ export interface RequestView {
   leftMs: number;
   /** How many have to agree, and who may; nobody named means anybody. */
   mayDecide: { required: number; approvers: string[] };
+  /** Absent where one approver is enough, or nothing is known of it. */
+  approved?: ApprovedView;
   binding: Binding;
 }
 
@@ -54,14 +74,16 @@ export interface ViewExtra {
   now: number;
   /** Names or roles; what the call itself said, where absent. */
   mayDecide?: readonly string[];
+  /** Approvals that count so far, all of them of the same. */
+  collected?: readonly CollectedDecision[];
 }
 
 /** Texts in which URLs are data: what is written into a file reaches no host. */
 const CONTENTS = new Set(['content', 'oldText', 'newText']);
 
-export function describeRequest(details: ApprovalDetails, { preview, route, now, mayDecide }: ViewExtra): RequestView {
+export function describeRequest(details: ApprovalDetails, extra: ViewExtra): RequestView {
+  const { preview, route, now, mayDecide, collected } = extra;
   const { request, bound, required = 1, approvers = [] } = details;
-  const args = isJsonObject(details.arguments) ? details.arguments : {};
   return {
     call: `call/${request.session}/${request.callId}`,
     code: shortCode(request.digest),
@@ -73,10 +95,8 @@ export function describeRequest(details: ApprovalDetails, { preview, route, now,
     session: request.session,
     route: [...route],
     workspace: details.workspace,
-    arguments: canonicalOrder(args) as JsonObject,
+    ...argumentsView(isJsonObject(details.arguments) ? details.arguments : {}),
     ...(preview && { preview }),
-    hosts: hostsIn(Object.entries(args).flatMap(([name, value]) => (CONTENTS.has(name) ? [] : textsIn(value)))),
-    sights: Object.entries(args).flatMap(([name, value]) => sightOf(name, value)),
     reason: details.reason,
     tierReasons: [...details.tierReasons],
     rule: details.rule,
@@ -85,12 +105,33 @@ export function describeRequest(details: ApprovalDetails, { preview, route, now,
     ageMs: Math.max(0, now - details.requestedAt),
     leftMs: Math.max(0, request.expiresAt - now),
     mayDecide: { required, approvers: [...(mayDecide ?? approvers)] },
+    ...(required > 1 && collected && { approved: approvedView(collected, now) }),
     binding: {
       extent: bound?.partly ? 'partly' : 'full',
       unbound: [...(bound?.unbound ?? [])],
       executables: [...(bound?.executables ?? [])],
       scripts: [...(bound?.scripts ?? [])],
     },
+  };
+}
+
+const argumentsView = (args: JsonObject): ArgumentsView => ({
+  arguments: canonicalOrder(args) as JsonObject,
+  hosts: hostsIn(Object.entries(args).flatMap(([name, value]) => (CONTENTS.has(name) ? [] : textsIn(value)))),
+  sights: Object.entries(args).flatMap(([name, value]) => sightOf(name, value)),
+});
+
+function approvedView(collected: readonly CollectedDecision[], now: number): ApprovedView {
+  const edited = collected.at(-1)?.decision.arguments;
+  return {
+    by: collected.map(({ decision: { approver, reason, signature }, takenAt }) => ({
+      approver,
+      ...(reason !== undefined && { reason }),
+      signed: signature !== undefined,
+      takenAt,
+      agoMs: Math.max(0, now - takenAt),
+    })),
+    ...(edited && { edited: { ...argumentsView(edited), digest: sha256(edited) } }),
   };
 }
 

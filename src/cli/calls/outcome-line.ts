@@ -7,14 +7,23 @@ import { STATUS, type Status } from '../status.ts';
 /** How far a call has come: `running` is said only to those who did not wait, or no longer. */
 export type Progress = Settled | { state: 'running'; held?: Halt };
 
+export interface HeldField {
+  by: string;
+  reason: string;
+  /** ISO 8601. */
+  at: string;
+}
+
+export const heldField = ({ by, reason, at }: Halt): HeldField => ({ by, reason, at: new Date(at).toISOString() });
+
 export interface OutcomeLine extends Omit<Outcome, 'status'> {
   callId: string;
   session: string;
   tool: string;
   status: OutcomeStatus | 'waiting' | 'running';
   waitingFor?: 'approval' | 'correction';
-  /** Who halted the service, where that is why the call does not run yet. `at` is ISO 8601. */
-  held?: { by: string; reason: string; at: string };
+  /** Who halted the service, where that is why the call does not run yet. */
+  held?: HeldField;
   error?: CallError;
   /** From the start to this answer, as this program saw it. */
   durationMs: number;
@@ -32,8 +41,14 @@ export function outcomeLine(
       return { ...name, ...progress.outcome, durationMs };
     case 'running': {
       const { held } = progress;
-      const halt = held && { held: { by: held.by, reason: held.reason, at: new Date(held.at).toISOString() } };
-      return { ...name, status: 'running', ...halt, attempts: 1, tries: 0, durationMs };
+      return {
+        ...name,
+        status: 'running',
+        ...(held && { held: heldField(held) }),
+        attempts: 1,
+        tries: 0,
+        durationMs,
+      };
     }
     case 'waiting': {
       const { waiting, seq } = progress;

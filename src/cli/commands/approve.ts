@@ -1,5 +1,9 @@
 /** `countersign approve`: lets a waiting call run. */
 import type { Command } from 'commander';
+import { sha256 } from '../../approval/digest.ts';
+import type { OpenRequest } from '../../client/index.ts';
+import { CountersignError } from '../../protocol/errors.ts';
+import type { JsonObject } from '../../protocol/json.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { type Signing, deciderOf, signing } from '../calls/decider.ts';
 import { decide } from '../calls/decide.ts';
@@ -9,6 +13,7 @@ import type { Status } from '../status.ts';
 
 interface Options extends Common, Signing {
   edit?: string;
+  asEdited?: string;
   reason?: string;
   override?: true;
 }
@@ -17,6 +22,7 @@ const EXAMPLES = `
 countersign approve '#K3QF7M'
 countersign approve call/build-17/push-1 --reason 'release day'
 countersign approve '#K3QF7M' --edit '{"command":"git push --dry-run","sandbox":false,"reason":"look first"}'
+countersign approve '#K3QF7M' --as-edited sha256:…      the arguments that others approve, as countersign show names them
 
 Exit status 5 when the decision was not taken; the answer on stdout says why. Repeating a decision is harmless.`;
 
@@ -24,20 +30,35 @@ export function command(ended: Ended): Command {
   const approve = defineCommand('approve', 'Lets a waiting call run, as shown or with other arguments.', EXAMPLES)
     .argument('<call>', 'its full name or short code')
     .option('--edit <json>', 'arguments to run in place of those asked for')
+    .option('--as-edited <digest>', 'where several have to agree: the edited arguments that the others approve')
     .option('--reason <text>', 'why; kept for audit')
     .option('--override', 'stand in for all approvers that are required; for the role emergency');
   return onAction(signing(approve), ended, run);
 }
 
-async function run(reference: string, { edit, reason, override, json, ...who }: Options): Promise<Status> {
+async function run(reference: string, options: Options): Promise<Status> {
+  const { edit, asEdited, reason, override, json, ...who } = options;
+  if (edit !== undefined && asEdited !== undefined)
+    throw new CountersignError('invalid_usage', 'give --edit or --as-edited: they say different things');
   const edited = edit === undefined ? undefined : parseArguments(edit, '--edit');
   const decider = await deciderOf(who);
-  return decide(reference, json === true, (countersign, request) =>
-    countersign.approvals.approve(request, {
-      ...(edited && { arguments: edited }),
+  return decide('approve', reference, json === true, (countersign, request) => {
+    const args = asEdited === undefined ? edited : othersEdit(request, asEdited);
+    return countersign.approvals.approve(request, {
+      ...(args && { arguments: args }),
       ...(reason !== undefined && { reason }),
       ...(override && { override }),
       ...decider,
-    }),
-  );
+    });
+  });
+}
+
+/** By the digest that the approver was shown: what others approve may be something else by now. */
+function othersEdit(request: OpenRequest | string, digest: string): JsonObject {
+  if (typeof request === 'string')
+    throw new CountersignError('call_not_found', `Call ${request} waits for no approval.`);
+  const edited = request.collected?.at(-1)?.decision.arguments;
+  if (edited && sha256(edited) === digest) return edited;
+  const message = `Others do not approve that, or no longer: look at it again (countersign show '${request.code}') and decide anew.`;
+  throw new CountersignError('digest_mismatch', message);
 }

@@ -24,7 +24,7 @@ export function command(ended: Ended): Command {
 
 async function run(reference: string, { reason, json, ...who }: Options): Promise<Status> {
   const decider = await deciderOf(who);
-  return decide(reference, json === true, (countersign, request) =>
+  return decide('deny', reference, json === true, (countersign, request) =>
     countersign.approvals.deny(request, { reason, ...decider }),
   );
 }

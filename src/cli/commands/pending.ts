@@ -36,12 +36,9 @@ export function command(ended: Ended): Command {
 
 async function run({ all = false, session, json, limit: most = json ? undefined : SHOWN }: Options): Promise<void> {
   await withService(async (countersign) => {
+    const of = session === undefined ? {} : { session };
     const [calls, halt] = await Promise.all([
-      countersign.approvals.pending({
-        all,
-        ...(session !== undefined && { session }),
-        ...(most !== undefined && { limit: most }),
-      }),
+      countersign.approvals.pending({ all, ...of, ...(most !== undefined && { limit: most }) }),
       countersign.control.halted(),
     ]);
     if (halt) note(paint('yellow', haltedWarning(halt), process.stderr));
@@ -52,9 +49,15 @@ async function run({ all = false, session, json, limit: most = json ? undefined 
     const rows = calls.map(describe);
     if (json) rows.forEach(printJson);
     else printTable(rows);
-    if (!json && calls.length === most) note(`These are the newest ${most}. --limit N shows more of what waits.`);
+    if (json || calls.length !== most) return;
+    const waiting = await countersign.approvals.count(of);
+    if (waiting > most) note(newestText(most, waiting, all));
   });
 }
+
+/** The server counts without telling apart what is waited for. */
+const newestText = (shown: number, waiting: number, all: boolean): string =>
+  `These are the newest ${shown.toLocaleString('en-US')} of ${waiting.toLocaleString('en-US')}${all ? '' : ' that wait, for an approval or a correction'}. --limit N shows more.`;
 
 interface WaitingLine extends Omit<WaitingCall, 'waiting'> {
   tool: string;

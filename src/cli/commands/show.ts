@@ -28,7 +28,13 @@ async function run(reference: string, { json }: Common): Promise<void> {
   await withService(async (countersign) => {
     const open = await countersign.approvals.show(reference);
     const preview = await previewHere(open);
-    const view = describeRequest(open, { route: open.route, now: Date.now(), ...(preview && { preview }) });
+    const { route, collected } = open;
+    const view = describeRequest(open, {
+      route,
+      now: Date.now(),
+      ...(preview && { preview }),
+      ...(collected && { collected }),
+    });
     if (json) return printJson({ id: open.id, ...view });
     print(toTerminal(view, { width: process.stdout.columns ?? 100, color: hasColors() }));
   });

@@ -10,8 +10,15 @@ import { findSession } from '../sessions/find-session.ts';
 import type { AnyCountersign } from '../service/with-service.ts';
 import { LISTED, type Row, type Shown } from './state.ts';
 
+export interface Listing {
+  rows: Row[];
+  /** By the server's count, where there are more than are listed. */
+  waiting?: number;
+  halted?: Halt;
+}
+
 export interface Actions {
-  list(): Promise<{ rows: Row[]; halted?: Halt }>;
+  list(): Promise<Listing>;
   open(id: string): Promise<Shown>;
   approve(shown: Shown, args: JsonObject | undefined): Promise<DecisionAnswer>;
   deny(shown: Shown, reason: string): Promise<DecisionAnswer>;
@@ -25,7 +32,8 @@ export function actionsOf(countersign: AnyCountersign, decider: () => Promise<De
   return {
     async list() {
       const [calls, halted] = await Promise.all([approvals.pending({ limit: LISTED }), control.halted()]);
-      return { rows: calls.flatMap(rowOf), ...(halted && { halted }) };
+      const waiting = calls.length < LISTED ? undefined : await approvals.count();
+      return { rows: calls.flatMap(rowOf), ...(waiting !== undefined && { waiting }), ...(halted && { halted }) };
     },
     async open(id) {
       const open = await approvals.show(id);

@@ -41,7 +41,8 @@ export function documentHeight(shown: Shown, columns: number): number {
 }
 
 function linesOf({ open, preview, edited }: Shown, width: number, color: boolean, now: number): string[] {
-  const view = describeRequest(open, { route: open.route, now, ...(preview && { preview }) });
+  const { route, collected } = open;
+  const view = describeRequest(open, { route, now, ...(preview && { preview }), ...(collected && { collected }) });
   // Here keys decide; the commands are for those who read it elsewhere.
   const commands = new Set(decisionCommands(view).map((command) => `    ${command}`));
   const text = toTerminal(view, { width, color, lines: LINES });

@@ -12,6 +12,7 @@ import {
   type Notice,
   type RequestPage,
   type Row,
+  type Shown,
   type State,
   FOOT_HEIGHT,
   GONE,
@@ -19,6 +20,7 @@ import {
   SMALLEST,
   bodyHeight,
   isTooSmall,
+  othersEdit,
   selectedIndex,
   stillWaits,
   visibleRows,
@@ -111,13 +113,13 @@ function spread(left: string, right: string, columns: number): string {
   return space > 0 ? `${left}${' '.repeat(space)}${right}` : own(left, columns);
 }
 
-function waitingText({ rows, listed, halted }: State): string {
+function waitingText({ rows, listed, waiting, halted }: State): string {
   const count = !listed
     ? 'looking …'
     : rows.length === 1
       ? '1 request waits'
       : rows.length >= LISTED
-        ? `the newest ${LISTED} of what waits`
+        ? `the newest ${LISTED} of ${waiting === undefined ? 'what waits' : waiting.toLocaleString('en-US')}`
         : `${rows.length} requests wait`;
   return halted ? `HALTED · ${count}` : count;
 }
@@ -180,6 +182,7 @@ const HELP = [
   '    y, then Enter             approve exactly what is shown, once',
   '    n, a reason, Enter        deny it; the model is told the reason',
   '    e, then y, Enter          approve with arguments changed in your editor',
+  '    s, then y, Enter          approve with the arguments that others approve',
   '    g, a time, Enter          let this very call run unasked, for so long',
   '    r                         look again        Esc, ←  back to the list',
   '',
@@ -322,6 +325,8 @@ function keysText({ page, help, grants }: State): string {
         return page.asking.for === 'approve'
           ? ' Enter approve  Esc back  ↑↓ scroll'
           : ` Enter ${page.asking.for}  Esc back  Ctrl-U clear`;
-      return ` y approve  n deny  e edit  ${page.shown.edited ? 'u undo  ' : ''}${grants ? 'g grant  ' : ''}↑↓ scroll  Esc back  ? help  q quit`;
+      return ` y approve  n deny  e edit  ${changesText(page.shown)}${grants ? 'g grant  ' : ''}↑↓ scroll  Esc back  ? help  q quit`;
   }
 }
+
+const changesText = (shown: Shown): string => (shown.edited ? 'u undo  ' : othersEdit(shown) ? 's same  ' : '');

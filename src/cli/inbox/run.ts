@@ -136,10 +136,16 @@ class Inbox {
         return {
           on: 'answered',
           shown: effect.shown,
+          decision: 'approve',
           answer: await this.#actions.approve(effect.shown, effect.arguments),
         };
       case 'deny':
-        return { on: 'answered', shown: effect.shown, answer: await this.#actions.deny(effect.shown, effect.reason) };
+        return {
+          on: 'answered',
+          shown: effect.shown,
+          decision: 'deny',
+          answer: await this.#actions.deny(effect.shown, effect.reason),
+        };
       case 'grant': {
         if (!this.#actions.grant) throw new TypeError('this service takes no grants');
         return { on: 'granted', shown: effect.shown, until: await this.#actions.grant(effect.shown, effect.forMs) };
@@ -174,8 +180,7 @@ class Inbox {
       // The connection tries for a long while before it gives up; the person should know before that.
       const slow = setTimeout(() => this.dispatch({ on: 'unlisted', problem: SLOW }), SLOW_MS);
       try {
-        const { rows, halted } = await this.#actions.list();
-        this.dispatch({ on: 'listed', rows, ...(halted && { halted }) });
+        this.dispatch({ on: 'listed', ...(await this.#actions.list()) });
       } catch (error) {
         this.dispatch({ on: 'unlisted', problem: reportOf(error).message });
       } finally {

@@ -1,5 +1,5 @@
 /** What the inbox knows and shows, what happens to it, and what it wants done. */
-import type { DecisionAnswer, OpenRequest } from '../../client/index.ts';
+import type { Decision, DecisionAnswer, OpenRequest } from '../../client/index.ts';
 import type { Halt } from '../../protocol/control.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import type { Preview } from '../../protocol/preview.ts';
@@ -72,6 +72,8 @@ export interface Size {
 export interface State {
   size: Size;
   rows: Row[];
+  /** How many calls wait by the server's count, where the list holds the newest only. */
+  waiting?: number;
   /** False until the first listing has come. */
   listed: boolean;
   /** A call's id, so that the selection stays with its request while the list moves. */
@@ -91,12 +93,12 @@ export interface State {
 export type Event =
   | { on: 'key'; key: Key }
   | { on: 'resized'; size: Size }
-  | { on: 'listed'; rows: Row[]; halted?: Halt }
+  | { on: 'listed'; rows: Row[]; waiting?: number; halted?: Halt }
   | { on: 'unlisted'; problem: string }
   | { on: 'opened'; shown: Shown }
   | { on: 'not_opened'; id: string; problem: string }
   | { on: 'edited'; shown: Shown; text: string }
-  | { on: 'answered'; shown: Shown; answer: DecisionAnswer }
+  | { on: 'answered'; shown: Shown; decision: Decision['decision']; answer: DecisionAnswer }
   | { on: 'granted'; shown: Shown; until: number }
   | { on: 'failed'; problem: string };
 
@@ -150,6 +152,9 @@ export function visibleRows(state: State): Row[] {
   const from = Math.floor(selectedIndex(state) / count) * count;
   return state.rows.slice(from, from + count);
 }
+
+/** The arguments that others approve in place of those asked for. */
+export const othersEdit = ({ open }: Shown): JsonObject | undefined => open.collected?.at(-1)?.decision.arguments;
 
 /** True while the request that is shown stands in the listing, unchanged. */
 export const stillWaits = ({ rows }: State, { open }: Shown): boolean =>

@@ -6,10 +6,8 @@
  * A decision is made on the request page only, and always carries the very object that the page shows. So a list that moves, a
  * request that is replaced and an answer that comes late can't make a person decide on another request than the one they look at.
  */
-import type { DecisionAnswer } from '../../client/index.ts';
 import { callContent } from '../../approval/digest.ts';
 import { durationMs } from '../../config/duration.ts';
-import type { Halt } from '../../protocol/control.ts';
 import { isCountersignError } from '../../protocol/errors.ts';
 import { parseArguments } from '../io/input.ts';
 import { documentHeight } from './document.ts';
@@ -19,7 +17,6 @@ import {
   type Event,
   type Notice,
   type RequestPage,
-  type Row,
   type Shown,
   type Size,
   type State,
@@ -27,6 +24,7 @@ import {
   GONE,
   bodyHeight,
   isTooSmall,
+  othersEdit,
   rowsPerPage,
   selectedIndex,
   stillWaits,
@@ -43,7 +41,7 @@ export function step(state: State, event: Event): Step {
     case 'resized':
       return [resized(state, event.size), { do: 'repaint' }];
     case 'listed':
-      return [listed(state, event.rows, event.halted)];
+      return [listed(state, event)];
     case 'unlisted':
       return [{ ...state, problem: event.problem }];
     case 'opened':
@@ -59,7 +57,7 @@ export function step(state: State, event: Event): Step {
     case 'edited':
       return [edited(idle(state), event.shown, event.text)];
     case 'answered':
-      return answered(idle(state), event.shown, event.answer);
+      return answered(idle(state), event);
     case 'granted':
       return [
         {
@@ -158,7 +156,7 @@ function onRequestKey(state: State, page: RequestPage, key: Key): Step {
       { ...state, page: { at: 'opening', id: shown.open.id } },
       { do: 'open', id: shown.open.id },
     ];
-  if (!'ynegu'.includes(key.text) || state.busy !== undefined) return [state];
+  if (!'ynegsu'.includes(key.text) || state.busy !== undefined) return [state];
   if (!stillWaits(state, shown)) {
     return [{ ...state, notice: GONE }];
   }
@@ -178,6 +176,11 @@ function onRequestKey(state: State, page: RequestPage, key: Key): Step {
       return shown.edited
         ? [{ ...state, notice: { tone: 'plain', text: 'A grant is for what was asked; u drops your changes.' } }]
         : ask({ for: 'grant', text: '1h' });
+    case 's': {
+      const edit = othersEdit(shown);
+      if (!edit) return [{ ...state, notice: { tone: 'plain', text: 'Nobody has approved it with other arguments.' } }];
+      return [{ ...state, page: pageOf(state, { ...unedited(shown), edited: edit }), notice: CHANGED }];
+    }
     default:
       return [{ ...state, page: pageOf(state, unedited(shown)) }];
   }
@@ -298,11 +301,17 @@ function selected({ selected: _, ...state }: State, id: string | undefined): Sta
   return { ...state, ...(id !== undefined && { selected: id }) };
 }
 
-function listed(state: State, rows: Row[], halted: Halt | undefined): State {
-  const { problem: _, halted: __, ...rest } = state;
+function listed(state: State, { rows, waiting, halted }: Extract<Event, { on: 'listed' }>): State {
+  const { problem: _, halted: __, waiting: ___, ...rest } = state;
   const index = selectedIndex(state);
   const stays = rows.some(({ id }) => id === state.selected);
-  const next: State = { ...rest, rows, listed: true, ...(halted && { halted }) };
+  const next: State = {
+    ...rest,
+    rows,
+    listed: true,
+    ...(waiting !== undefined && { waiting }),
+    ...(halted && { halted }),
+  };
   // Of one that is gone, its neighbour takes the place; nothing is decided from the list.
   return stays ? next : selected(next, rows[Math.min(index, rows.length - 1)]?.id);
 }
@@ -319,22 +328,26 @@ function edited(state: State, shown: Shown, text: string): State {
       const { draft: __, ...unchanged } = before;
       return keep(unchanged, { tone: 'plain', text: 'Nothing is changed.' });
     }
-    return keep(
-      { ...before, draft: text, edited: args },
-      { tone: 'plain', text: 'Changed. y approves it with your arguments; e changes them again, u drops them.' },
-    );
+    return keep({ ...before, draft: text, edited: args }, CHANGED);
   } catch (error) {
     const problem = isCountersignError(error) ? error.message : String(error);
     return keep({ ...before, draft: text }, { tone: 'bad', text: 'e goes on where you were:', foreign: problem });
   }
 }
 
-function answered(state: State, shown: Shown, { answer, message, field }: DecisionAnswer): Step {
+const CHANGED: Notice = {
+  tone: 'plain',
+  text: 'Changed. y approves it with your arguments; e changes them again, u drops them.',
+};
+
+function answered(state: State, { shown, decision, answer: given }: Extract<Event, { on: 'answered' }>): Step {
+  const { answer, message, field, agreed } = given;
   const { code } = shown.open;
   const taken = answer === 'accepted' || answer === 'already_decided';
+  const held = state.halted && decision === 'approve' && answer === 'accepted' && !agreed;
   const notice: Notice = {
     tone: taken ? 'good' : 'bad',
-    text: `${code} ${answer}${field ? ` at ${field.slice(0, 60)}` : ''}`,
+    text: `${code} ${answer}${field ? ` at ${field.slice(0, 60)}` : ''}${held ? '; held until countersign resume' : ''}`,
     foreign: message,
   };
   const stays = answer === 'invalid_edit' || answer === 'bad_signature';

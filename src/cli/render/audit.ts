@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type {
   CallAudit,
   CallEntry,
+  DecidedBy,
   DecisionEntry,
   NotifiedEntry,
   RouteEntry,
@@ -13,6 +14,8 @@ import type {
   SessionEntry,
 } from '../../client/index.ts';
 import { explanationSteps } from './explanation.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
+import type { JsonObject } from '../../protocol/json.ts';
 import { objectLines } from './json-text.ts';
 import { clock, span } from './time.ts';
 
@@ -74,11 +77,19 @@ function callBelow(entry: CallAudit['entries'][number], { trace }: Options): str
         ...(trace ? explanationSteps(entry.trace ?? []) : []),
       ]);
     case 'decided':
-      return entry.edited ? ['edited to run instead:', ...plain(objectLines(entry.edited))] : [];
+      return [...(entry.decisions ?? []).map(decidedByText), ...editedLines(entry.edited)];
+    case 'decision':
+      return editedLines(entry.edited);
     default:
       return [];
   }
 }
+
+const editedLines = (edited: JsonObject | undefined): string[] =>
+  edited ? ['edited to run instead:', ...plain(objectLines(edited))] : [];
+
+const decidedByText = ({ approver, reason, at }: DecidedBy): string =>
+  safeLine(`${approver}${at === undefined ? '' : `, signed ${clock(at)}`}${reason === undefined ? '' : `: ${reason}`}`);
 
 function callSaid(entry: CallAudit['entries'][number]): Piece[] {
   switch (entry.what) {
@@ -119,6 +130,7 @@ function judged({
   reason,
   error,
   grant,
+  grantBy,
 }: Extract<CallEntry, { what: 'judged' }>): Piece[] {
   const look = verdict === 'run' ? 'good' : verdict === 'ask' ? 'careful' : 'bad';
   const by = rule === undefined ? '' : `, by ${rule}`;
@@ -127,7 +139,7 @@ function judged({
   return [
     'judged ',
     { text: verdict, look },
-    `${where}: ${why}${grant === undefined ? '' : `; let run by grant ${grant}`}`,
+    `${where}: ${why}${grant === undefined ? '' : `; let run by grant ${grant} of ${grantBy ?? 'nobody'}`}`,
   ];
 }
 
@@ -144,22 +156,44 @@ function notified({ channel, kind, role, told, failed, running }: NotifiedEntry)
 }
 
 function decided(entry: Extract<CallEntry, { what: 'decided' }>): Piece[] {
-  const { decision: what, approver, approvers = [approver], verified, reason, code, grant, override } = entry;
+  const {
+    decision: what,
+    approver,
+    approvers = [approver],
+    verified,
+    reason,
+    code,
+    grant,
+    override,
+    decisions,
+  } = entry;
   const word: Piece = what === 'approve' ? { text: 'approved', look: 'good' } : { text: 'denied', look: 'bad' };
   const how = `${verified ? 'signature verified' : 'unverified'}${override ? ', emergency override' : ''}`;
-  const who =
-    code !== undefined
-      ? `Countersign itself (${code})`
-      : grant !== undefined
-        ? `grant ${grant} of ${approver} (${how})`
-        : `${approvers.join(' and ')} (${how})`;
-  return [word, ` by ${who}${reason === undefined || grant !== undefined ? '' : `: ${reason}`}`];
+  if (grant !== undefined) return [{ text: 'let run', look: 'good' }, ` by grant ${grant} of ${approver} (${how})`];
+  const who = code === undefined ? `${approvers.join(' and ')} (${how})` : `Countersign itself (${code})`;
+  // Of several, each has a line with its own reason.
+  return [word, ` by ${who}${reason === undefined || decisions ? '' : `: ${reason}`}`];
 }
 
-function decision({ decision: what, approver, answer, message, via, edited }: DecisionEntry): Piece[] {
+function decision({
+  decision: what,
+  approver,
+  verified,
+  reason,
+  answer,
+  message,
+  via,
+  edited,
+  agreed,
+}: DecisionEntry): Piece[] {
+  const why = reason === undefined ? '' : `: ${reason}`;
   const said = `${what}${edited ? ' with other arguments' : ''} by ${approver}`;
+  if (agreed) {
+    const how = verified ? 'signature verified' : 'unverified';
+    return [{ text: 'taken', look: 'good' }, `: ${said} (${how})${why}; ${message ?? ''}`];
+  }
   return answer === undefined
-    ? [`decision by ${via}: ${said}`]
+    ? [`decision by ${via}: ${said}${why}`]
     : [{ text: `decision not taken (${answer})`, look: 'odd' }, `: ${said}; ${message ?? ''}`];
 }
 

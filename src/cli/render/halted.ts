@@ -14,3 +14,9 @@ export const haltedWarning = (halt: Halt): string =>
 /** The same of a call that waits for the end of it. */
 export const heldBy = (halt: Pick<Halt, 'by' | 'at' | 'reason'>): string =>
   `Held: the service is halted ${haltedBy(halt)}`;
+
+/** {@link heldBy} on a line of its own, with the way out. */
+export const heldLines = (halt: Pick<Halt, 'by' | 'at' | 'reason'>): string[] => [
+  `  ${heldBy(halt)}`,
+  `  It runs after:  countersign resume --reason '…'`,
+];

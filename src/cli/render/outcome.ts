@@ -1,8 +1,9 @@
 /** A call's outcome, and what it waits for, for people. */
 import { isJsonObject, type Json } from '../../protocol/json.ts';
+import type { ApprovalRecord } from '../../protocol/outcome.ts';
 import type { OutcomeLine } from '../calls/outcome-line.ts';
 import { paint } from '../io/output.ts';
-import { heldBy } from './halted.ts';
+import { heldLines } from './halted.ts';
 import { objectLines } from './json-text.ts';
 import { safeJson, safeLine, safeText } from '../../approval/render/safe-text.ts';
 import { span } from './time.ts';
@@ -54,23 +55,24 @@ const outputLines = (output: Json): string[] =>
     : [`  ${typeof output === 'string' ? safeText(output) : safeJson(output)}`];
 
 function errorLines({ error, approval }: OutcomeLine): string[] {
-  const by =
-    approval &&
-    `${approval.decision === 'approve' ? 'approved' : 'denied'} by ${safeLine(approval.approver)}${approval.verified ? '' : ' (unverified)'}`;
-  const reason = approval?.reason === undefined ? '' : `: ${safeLine(approval.reason)}`;
   return [
     ...(error
       ? [
           `  ${paint('red', error.code)}${error.field ? ` at ${safeLine(error.field)}` : ''}: ${safeText(error.message)}`,
         ]
       : []),
-    ...(by === undefined ? [] : [`  ${by}${reason}`]),
+    ...(approval ? [`  ${approvalText(approval)}`] : []),
   ];
 }
 
+function approvalText({ approver, approvers = [approver], verified, decision, reason, grant }: ApprovalRecord): string {
+  const who = `${safeLine(approvers.join(' and '))}${verified ? '' : ' (unverified)'}`;
+  if (grant !== undefined) return `let run by grant ${safeLine(grant)} of ${who}`;
+  return `${decision === 'approve' ? 'approved' : 'denied'} by ${who}${reason === undefined ? '' : `: ${safeLine(reason)}`}`;
+}
+
 function nextSteps({ status, waitingFor, held, error, callId }: OutcomeLine, id: string): string[] {
-  if (held)
-    return [`  ${heldBy({ ...held, at: Date.parse(held.at) })}`, `  It runs after:  countersign resume --reason '…'`];
+  if (held) return heldLines({ ...held, at: Date.parse(held.at) });
   if (status === 'running') return [`  It runs on. See what came of it: countersign audit ${id}`];
   if (waitingFor === 'approval') {
     return [

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type RequestView, describeRequest, toMarkdown, toTerminal } from '../../../src/approval/render/index.ts';
-import { HOSTILE, hostileDetails, hostilePreviews } from './support.ts';
+import { HOSTILE, hostileCollected, hostileDetails, hostilePreviews } from './support.ts';
 
 /** Everything that stands outside of gutters and code, with numbers as N. */
 const SENTENCES = new Set([
@@ -33,26 +33,39 @@ const SENTENCES = new Set([
   'Partly bound: it runs more than an approval can fix',
   'Deciding',
   'Asked N s ago; expires in N h (N-N-N N:N:N UTC).',
-  'These may decide:',
-  'Anybody who reaches this service may decide.',
+  'These may decide; N have to agree:',
+  'Anybody who reaches this service may decide; N have to agree.',
+  'N of N agree so far, as the session says:',
+  'signed, N ms ago (N-N-N N:N:N UTC)',
+  'unsigned, N s ago (N-N-N N:N:N UTC)',
+  'They approve other arguments than those asked for, which would run instead:',
+  'To agree with them, approve as edited. An approval with any others starts the count again.',
   "countersign show '#RRRRRR'",
+  "countersign approve '#RRRRRR' --as-edited D",
   "countersign approve '#RRRRRR'",
   "countersign deny '#RRRRRR' --reason '…'",
   '⋮ N characters not shown',
   '⋮ N lines, N characters not shown',
 ]);
 const NAMES = new Set(
-  'tool tier file path folder variables to url argument host in because rule agent session workspace call not bound program script approvers'
+  'tool tier file path folder variables to url argument host in because rule agent session workspace call not bound program script approvers approver reason'
     .split(' ')
     .concat('not bound'),
 );
-const numbered = (line: string): string => line.replace(/\d[\d,]*(\.\d+)?/g, 'N');
+const numbered = (line: string): string => line.replace(/sha256:[0-9a-f]{64}$/, 'D').replace(/\d[\d,]*(\.\d+)?/g, 'N');
 
 /** With each kind of preview; with one alone where the text is huge. */
 const views = (text: string): RequestView[] =>
   hostilePreviews(text)
     .slice(0, text.length > 200_000 ? 1 : 5)
-    .map((preview) => describeRequest(hostileDetails(text), { preview, route: [text], now: 2_000 }));
+    .map((preview) =>
+      describeRequest(hostileDetails(text), {
+        preview,
+        route: [text],
+        now: 2_000,
+        collected: hostileCollected(text),
+      }),
+    );
 
 /** Controls, overrides and what is not seen; line breaks are the frame's own. */
 const UNSAFE =

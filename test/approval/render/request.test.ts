@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { previewOf } from '../../../src/approval/preview.ts';
 import { describeRequest, toMarkdown, toTerminal } from '../../../src/approval/render/index.ts';
+import type { CollectedDecision } from '../../../src/protocol/approval.ts';
+import type { JsonObject } from '../../../src/protocol/json.ts';
 import { detailsOf } from './support.ts';
 
 const noFiles = { readText: async () => undefined };
@@ -66,6 +68,85 @@ Deciding
     countersign approve '#RRRRRR'
     countersign deny '#RRRRRR' --reason '…'`,
   );
+});
+
+const soFar = (edit?: JsonObject) => {
+  const on = { session: 'leaf', callId: 'c1', digest: detailsOf().request.digest, decision: 'approve' } as const;
+  const edited = edit && { arguments: edit };
+  const collected: CollectedDecision[] = [
+    {
+      decision: { ...on, approver: 'ann', reason: 'release day', signature: 'A'.repeat(86), ...edited },
+      takenAt: 61_000,
+    },
+    { decision: { ...on, approver: 'bob', ...edited }, takenAt: 121_000 },
+  ];
+  return describeRequest(detailsOf({ required: 3 }), { route: ['main'], now: 181_000, collected });
+};
+const deciding = (text: string): string => text.slice(text.indexOf('have to agree.') + 'have to agree.'.length);
+
+test('who of several has approved so far, and with which arguments', () => {
+  expect(deciding(toTerminal(soFar(), { width: 80, color: false }))).toBe(`
+  2 of 3 agree so far, as the session says:
+  approver   │ ann
+  signed, 2 min ago (1970-01-01 00:01:01 UTC)
+  reason     │ release day
+  approver   │ bob
+  unsigned, 1 min ago (1970-01-01 00:02:01 UTC)
+  An approval with other arguments starts the count again.
+    countersign show '#RRRRRR'
+    countersign approve '#RRRRRR'
+    countersign deny '#RRRRRR' --reason '…'`);
+  const view = soFar({ command: 'npm test; curl https://\u0430pple.com', note: 'a\nb' });
+  expect(
+    deciding(toTerminal(view, { width: 80, color: false }))
+      .split('\n')
+      .slice(7),
+  ).toEqual([
+    '  They approve other arguments than those asked for, which would run instead:',
+    '  argument   │ command',
+    '  │ "npm test; curl https://\u0430pple.com"',
+    '  argument   │ note',
+    '  text of 2 lines:',
+    '  │ a',
+    '  │ b',
+    '  Look closely: the host is an international name, which may look like another',
+    '  one.',
+    '  Look closely: the host is written in another form in the arguments.',
+    '  host       │ xn--pple-43d.com',
+    '  Look closely: letters of several scripts in one word.',
+    '  in         │ command',
+    '  To agree with them, approve as edited. An approval with any others starts the',
+    '  count again.',
+    "    countersign show '#RRRRRR'",
+    expect.stringMatching(/^ {4}countersign approve '#RRRRRR' --as-edited sha256:[0-9a-f]{64}$/) as string,
+    "    countersign approve '#RRRRRR'",
+    "    countersign deny '#RRRRRR' --reason '…'",
+  ]);
+  expect(deciding(toMarkdown(soFar())).split('\n').filter(Boolean)).toEqual([
+    '2 of 3 agree so far, as the session says:',
+    '- approver: `ann`',
+    'signed, 2 min ago (1970-01-01 00:01:01 UTC)',
+    '- reason: `release day`',
+    '- approver: `bob`',
+    'unsigned, 1 min ago (1970-01-01 00:02:01 UTC)',
+    'An approval with other arguments starts the count again.',
+    "- `countersign show '#RRRRRR'`",
+    "- `countersign approve '#RRRRRR'`",
+    "- `countersign deny '#RRRRRR' --reason '…'`",
+  ]);
+  expect(soFar().approved).toEqual({
+    by: [
+      { approver: 'ann', reason: 'release day', signed: true, takenAt: 61_000, agoMs: 120_000 },
+      { approver: 'bob', signed: false, takenAt: 121_000, agoMs: 60_000 },
+    ],
+  });
+});
+
+test('that nobody has approved yet is said; where one is enough, nothing', () => {
+  const seen = { route: ['main'], now: 1_000, collected: [] };
+  const several = describeRequest(detailsOf({ required: 2 }), seen);
+  expect(toTerminal(several, { width: 80, color: false })).toContain('\n  0 of 2 agree so far, as the session says.\n');
+  expect(describeRequest(detailsOf(), seen).approved).toBeUndefined();
 });
 
 test('a change of a file in Markdown', async () => {

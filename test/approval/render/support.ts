@@ -1,4 +1,5 @@
-import type { ApprovalDetails } from '../../../src/protocol/approval.ts';
+import type { ApprovalDetails, CollectedDecision, Decision } from '../../../src/protocol/approval.ts';
+import type { JsonObject } from '../../../src/protocol/json.ts';
 import type { Preview } from '../../../src/protocol/preview.ts';
 
 export function detailsOf(rest: Partial<ApprovalDetails> = {}): ApprovalDetails {
@@ -41,6 +42,7 @@ export function hostileDetails(text: string): ApprovalDetails {
     tierReasons: [text],
     rule: text,
     reason: text,
+    required: 2,
     approvers: [text],
     bound: {
       executables: [{ name: text, path: text }],
@@ -51,6 +53,19 @@ export function hostileDetails(text: string): ApprovalDetails {
       unbound: [text],
     },
   });
+}
+
+/** What has no canonical form can't be signed. */
+const editOf = (text: string): JsonObject => ({ command: text, [text]: [text] });
+
+/** Approvals so far, as a session that a stranger started might answer. */
+export function hostileCollected(text: string): CollectedDecision[] {
+  const on = { session: 'leaf', callId: 'c1', digest: detailsOf().request.digest, decision: 'approve' } as const;
+  const decision: Decision = { ...on, approver: text, reason: text, arguments: editOf(text.toWellFormed()) };
+  return [
+    { decision, takenAt: 1_000 },
+    { decision: { ...decision, signature: text }, takenAt: 1_500 },
+  ];
 }
 
 export const hostilePreviews = (text: string): Preview[] => [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { columnsOf } from '../../../src/approval/render/foreign.ts';
 import { frame } from '../../../src/cli/inbox/frame.ts';
 import { type Size, type State, firstState } from '../../../src/cli/inbox/state.ts';
-import { NOW, after, listing, looking, row, shown, size } from './inbox.fixture.ts';
+import { NOW, after, listing, looking, row, shown, size, withOthers } from './inbox.fixture.ts';
 
 const draw = (state: State, at: Size = state.size, now = NOW): string =>
   frame({ ...state, size: at }, { color: false, now })
@@ -51,6 +51,8 @@ describe('the list', () => {
     const many = Array.from({ length: 200 }, (_, i) => row(`r${i}`));
     const { state } = after(firstState(small), { on: 'listed', rows: many });
     expect(draw(state).split('\n')[0]).toBe(' Countersign inbox             the newest 200 of what waits');
+    const counted = after(firstState(small), { on: 'listed', rows: many, waiting: 10_000 }).state;
+    expect(draw(counted).split('\n')[0]).toBe(' Countersign inbox                 the newest 200 of 10,000');
   });
 
   it('says when nothing waits, when it is old, and when the service is halted', () => {
@@ -175,6 +177,22 @@ Deciding
       ' Say why: the model is told, and it is kept for audit.',
     ]);
     expect(foot(after(looking(b), 'g').state)[1]).toBe(' Always allow exactly this, for (30m, 8h, 7d): 1h');
+  });
+
+  it('shows who approved so far, and offers their arguments', () => {
+    const lines = draw(looking(withOthers({ path: '/tmp/z' })), { columns: 100, rows: 40 }).split('\n');
+    expect(lines.slice(lines.indexOf('Deciding') + 2).filter(Boolean)).toEqual([
+      '  Anybody who reaches this service may decide; 2 have to agree.',
+      '  1 of 2 agree so far, as the session says:',
+      '  approver   │ ada',
+      '  unsigned, 1.0 s ago (2026-01-02 03:04:04 UTC)',
+      '  They approve other arguments than those asked for, which would run instead:',
+      '  argument   │ path',
+      '  │ "/tmp/z"',
+      '  To agree with them, approve as edited. An approval with any others starts the count again.',
+      '─'.repeat(100),
+      ' y approve  n deny  e edit  s same  g grant  ↑↓ scroll  Esc back  ? help  q quit',
+    ]);
   });
 
   it('says that it waits no more', () => {

@@ -63,6 +63,21 @@ export function shown(
   return { open };
 }
 
+/** Request b, which ada approves, with these arguments in place of its own where there are any. */
+export function withOthers(edit?: JsonObject): Shown {
+  const { request } = shown('b').open;
+  const { session, callId, digest } = request;
+  const decision = {
+    session,
+    callId,
+    digest,
+    decision: 'approve',
+    approver: 'ada',
+    ...(edit && { arguments: edit }),
+  } as const;
+  return shown('b', undefined, { required: 2, collected: [{ decision, takenAt: NOW - 1_000 }] });
+}
+
 const NAMES = {
   '⏎': 'enter',
   '⎋': 'escape',

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type Event, firstState } from '../../../src/cli/inbox/state.ts';
 import type { DecisionAnswerStatus } from '../../../src/protocol/approval.ts';
-import { after, listing, looking, row, shown, size } from './inbox.fixture.ts';
+import { after, listing, looking, row, shown, size, withOthers } from './inbox.fixture.ts';
 
 const list = (...names: string[]) => after(firstState(size), listing(...names)).state;
 const answer = (of: ReturnType<typeof shown>, status: DecisionAnswerStatus): Event => ({
   on: 'answered',
   shown: of,
+  decision: 'approve',
   answer: { answer: status, message: 'so it is' },
 });
 
@@ -153,6 +154,23 @@ describe('approving', () => {
     expect(effects.at(-1)).toEqual({ do: 'refresh' });
   });
 
+  it.each([
+    ['accepted', 'approve', undefined, '; held until countersign resume'],
+    ['accepted', 'approve', { have: 1, need: 2 }, ''],
+    ['already_decided', 'approve', undefined, ''],
+    ['accepted', 'deny', undefined, ''],
+  ] as const)('%s to %s, agreed %j, while the service is halted', (status, decision, agreed, words) => {
+    const b = shown('b');
+    const halted = { id: 'h', by: 'anna', reason: 'stop', at: 0 };
+    const event: Event = {
+      on: 'answered',
+      shown: b,
+      decision,
+      answer: { answer: status, message: '', ...(agreed && { agreed }) },
+    };
+    expect(after({ ...looking(b), halted }, event).state.notice?.text).toBe(`#BBBBBB ${status}${words}`);
+  });
+
   it('of one request does not take the person away from another', () => {
     const [b, c] = [shown('b'), shown('c')];
     const elsewhere = after(looking(b), 'y⏎⎋↓⏎', { on: 'opened', shown: c }, answer(b, 'accepted')).state;
@@ -230,6 +248,7 @@ describe('editing', () => {
     const refused = after(state, 'y⏎', {
       on: 'answered',
       shown: at,
+      decision: 'approve',
       answer: { answer: 'invalid_edit', message: 'no', field: '/path' },
     }).state;
     expect(refused.notice?.text).toBe('#BBBBBB invalid_edit at /path');
@@ -241,6 +260,24 @@ describe('editing', () => {
     expect([state.busy, state.notice]).toEqual([
       undefined,
       { tone: 'bad', text: 'That did not work:', foreign: 'no editor' },
+    ]);
+  });
+});
+
+describe('agreeing', () => {
+  it('approves with the arguments that others approve, once they are seen as one’s own', () => {
+    const b = withOthers({ path: '/tmp/z' });
+    const { state, effects } = after(looking(b), 's');
+    expect([effects, state.page]).toMatchObject([[], { scroll: 0, shown: { edited: { path: '/tmp/z' } } }]);
+    expect(after(state, 'y⏎').effects).toMatchObject([{ do: 'approve', arguments: { path: '/tmp/z' } }]);
+    expect(after(state, 'uy⏎').effects).toEqual([{ do: 'approve', shown: { open: b.open } }]);
+  });
+
+  it.each([shown('b'), withOthers()])('changes nothing where others changed nothing', (b) => {
+    const { state } = after(looking(b), 's');
+    expect([state.page, state.notice?.text]).toMatchObject([
+      { shown: b },
+      'Nobody has approved it with other arguments.',
     ]);
   });
 });

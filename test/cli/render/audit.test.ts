@@ -37,6 +37,7 @@ const callOf = (text: string): CallAudit => ({
       in: 's',
       decision: 'deny',
       approver: text,
+      verified: false,
       via: 'update',
       answer: 'bad_signature',
       message: text,
@@ -124,6 +125,52 @@ test('a call as Markdown', () => {
     '- 2026-11-22T12:00:00.000Z **decision not taken (bad\\_signature)**: deny by x\\_y; x\\_y',
     '- 2026-11-22T12:00:00.000Z **try 1** on x\\_y: failed; tool\\_failed: x\\_y',
     '- 2026-11-22T12:00:00.000Z **failed**; tool\\_failed: x\\_y',
+  ]);
+});
+
+test('a quorum, and a grant', () => {
+  const on = { session: 's', callId: 'c', in: 's', decision: 'approve', via: 'update', answer: 'accepted' } as const;
+  const entries: CallAudit['entries'] = [
+    {
+      at,
+      what: 'decision',
+      ...on,
+      approver: 'ann',
+      verified: true,
+      reason: 'fine',
+      edited: { x: 1 },
+      agreed: { have: 1, need: 2 },
+      message: '1 of 2 approvers agree so far.',
+    },
+    {
+      at,
+      what: 'decided',
+      approver: 'bob',
+      approvers: ['ann', 'bob'],
+      verified: true,
+      decision: 'approve',
+      reason: 'ok',
+      edited: { x: 1 },
+      decisions: [
+        { approver: 'ann\u202e', reason: 'fine' },
+        { approver: 'bob', reason: 'ok' },
+      ],
+    },
+    { at, what: 'decided', approver: 'ann', verified: false, decision: 'approve', grant: 'g1', reason: 'grant g1' },
+    { at, what: 'judged', attempt: 1, verdict: 'run', reason: 'asks', grant: 'g1', grantBy: 'ann' },
+  ];
+  const lines = storyText(storyOf({ ...callOf('x'), entries }, { trace: false })).split('\n');
+  expect(lines.slice(-10).map((line) => line.replace(/^\d\d:\d\d:[\d.]+/, ''))).toEqual([
+    '  taken: approve with other arguments by ann (signature verified): fine; 1 of 2 approvers agree so far.',
+    '              edited to run instead:',
+    '                x: 1',
+    '  approved by ann and bob (signature verified)',
+    '              ann⟨U+202E⟩: fine',
+    '              bob: ok',
+    '              edited to run instead:',
+    '                x: 1',
+    '  let run by grant g1 of ann (unverified)',
+    '  judged run: asks; let run by grant g1 of ann',
   ]);
 });
 

@@ -104,6 +104,15 @@ describe('an outcome for people', () => {
     expect(text).toContain(`countersign amend call/s/c '{"path": …, "content": …}'`);
   });
 
+  it('says which grant let it run, and whose it is', () => {
+    const approval = { approver: 'ann', verified: true, decision: 'approve', reason: 'grant g1', grant: 'g1' } as const;
+    expect(
+      outcomeText({ ...base, tool: 'shell', status: 'completed', approval })
+        .split('\n')
+        .at(-1),
+    ).toBe('  let run by grant g1 of ann');
+  });
+
   it('names the approver, and that nobody verified who it was', () => {
     const approval = { approver: 'ann', verified: false, decision: 'deny', reason: 'not now' } as const;
     const error = {
