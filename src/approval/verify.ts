@@ -56,6 +56,9 @@ const bad = (reason: string): { ok: false; code: 'bad_signature'; reason: string
   reason,
 });
 
+const UNSIGNED =
+  'The decision is not signed, and only signed ones count here: make a key with countersign approver init, have the line that it prints put into the service’s configuration, and decide again.';
+
 /** Checks a signed decision. Never throws, whatever it is given. */
 export function verifyDecision(
   decision: Decision,
@@ -65,7 +68,7 @@ export function verifyDecision(
 ): Verified {
   try {
     const { signature, approver: name } = decision;
-    if (signature === undefined) return bad('The decision is not signed. Sign it: countersign approver init');
+    if (signature === undefined) return bad(UNSIGNED);
     const approver = approverNamed(approvers, name);
     if (!approver) return bad(unknown(name, approvers));
     const unfit = unfitness(decision, approver, subject, now);

@@ -287,6 +287,38 @@ test('forged decisions are answered bad_signature, leave the request waiting, an
   expect(await ran('forged')).toBe(1);
 });
 
+test('an unsigned decision is answered with what to do', async () => {
+  const { call } = await waiting('unsigned-answer');
+  expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toEqual({
+    answer: 'bad_signature',
+    message:
+      'The decision is not signed, and only signed ones count here: make a key with countersign approver init, have the line that it prints put into the service’s configuration, and decide again. The request still waits.',
+  });
+  await call.cancel();
+});
+
+test('on a request that cannot be looked at nobody decides, signed or not', async () => {
+  service.configure(approvals({ signatures: 'optional' }));
+  try {
+    const call = await session.start('probe_elevated', { ...args('unseen'), ms: 8_000 }, { callId: 'unseen' });
+    await call.settled();
+    const open = await service.countersign.approvals.show(call.id);
+    // Past the main session, which holds the request on: the call runs, and shows nothing more.
+    await signal(call, await sealed(decisionOn(open), ada.signer));
+    await expect.poll(() => ran('unseen')).toBe(1);
+    for (const options of [{ signer: bob.signer }, { approver: 'bob' }]) {
+      const answer = await service.countersign.approvals.approve(call.id, options);
+      expect(answer).toMatchObject({
+        answer: 'digest_mismatch',
+        message: expect.stringContaining('not seen it') as string,
+      });
+    }
+    expect((await call.outcome()).approval).toMatchObject({ approver: 'ada' });
+  } finally {
+    service.configure(approvals());
+  }
+});
+
 test('a replayed decision is answered, and does nothing', async () => {
   const { call, open } = await waiting('replayed');
   const decision = await signDecision(decisionOn(open), ada.signer);

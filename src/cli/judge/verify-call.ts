@@ -176,6 +176,10 @@ function decisionsHold(reading: Reading, event: HistoryEvent, asked: Asked, seal
   return ok;
 }
 
+/** Its approver was asked for no signature, or it is forged: the history does not say. */
+const UNSIGNED =
+  'not signed; signatures are required now, they may not have been then (countersign policy log says since when)';
+
 function admitted(
   reading: Reading,
   event: HistoryEvent,
@@ -188,7 +192,8 @@ function admitted(
   const request = { ...name, requestedAt, expiresAt, agent, tool, tier: judgement.tier, ...(groups && { groups }) };
   const result = admitDecision(decision, { digest: ask.digest, request }, approvals, timeOf(event));
   const good = result.ok && (result.counted.verified ? 'signed, and the signature holds' : 'unsigned');
-  const how = result.ok ? good : result.reason;
+  const unsigned = decision.signature === undefined && approvals.signatures === 'required';
+  const how = result.ok ? good : unsigned ? UNSIGNED : result.reason;
   say(reading, event, 'decision', result.ok, `${decision.decision} by ${decision.approver}: ${how}`);
   return result.ok ? result.counted : undefined;
 }
