@@ -2,7 +2,7 @@
 import type { Deed } from '../protocol/preview.ts';
 import { DEFAULT_SHELL } from '../policy/settings.ts';
 import { classify } from '../policy/shell/classify.ts';
-import { dangerIn } from '../policy/shell/danger.ts';
+import { dangerOf } from '../policy/shell/danger.ts';
 import { INTERPRETERS, WRAPPERS } from '../policy/shell/programs.ts';
 
 const KNOWN: ReadonlyMap<string, Deed> = new Map(
@@ -85,7 +85,7 @@ export function deedsOf(words: readonly string[], { plain }: { plain: boolean })
   if (known !== undefined && deeds.size === 0) deeds.add(known);
   if (WRAPPERS.has(program)) deeds.add('runs_other');
   if (deeds.size === 0) deeds.add(INTERPRETERS.has(program) ? 'runs_text' : 'unknown');
-  if (dangerIn([[program, ...rest]], '') !== undefined) deeds.add('dangerous');
+  if (dangerOf(program, rest) !== undefined) deeds.add('dangerous');
   return [...deeds];
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fileOperands, isRememberable, judge, safeCommand } from '../../src/policy/index.ts';
-import { ASKS, DENIED_BY_RM } from './hostile-lines.ts';
+import { ASKS, DANGEROUS, DENIED_BY_RM, NOT_DANGEROUS } from './hostile-lines.ts';
 import { rulesOf, session, shellCall, surroundings, verdict, WORKSPACE } from './support.ts';
 
 /** Files as a resolver would find them: `link-to-secret` is a link out of the workspace. */
@@ -147,6 +147,23 @@ describe('a deny rule for commands', () => {
     ['xargs ls'],
   ])('lets %j run in the sandbox', (line) => {
     expect(verdict(shellCall(line), rulesOf(settings))).toBe('run tier.system');
+  });
+});
+
+describe('where commands are approved by themselves', () => {
+  const AUTO = { shell: { backend: 'host', approval: 'auto' } };
+
+  it.each(DANGEROUS)('%j asks', (line, why) => {
+    expect(outside(line, AUTO)).toMatchObject({
+      verdict: 'ask',
+      rule: 'shell.dangerous',
+      tier: 'elevated',
+      tierReasons: [why],
+    });
+  });
+
+  it.each(NOT_DANGEROUS)('%j runs', (line) => {
+    expect(outside(line, AUTO)).toMatchObject({ verdict: 'run', rule: 'approval.auto' });
   });
 });
 

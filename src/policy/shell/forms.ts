@@ -3,7 +3,7 @@
  * inside of substitutions, wrappers and nested shells. A rule against `rm *` finds `sudo \rm x`, `sh -c "rm x"` and `$(rm x)`.
  * A reading too many denies too much, which is the right side to be wrong on; what only running would tell can't be read.
  */
-import { type Redirection, type SyntaxNode, type Word, type WordPart, forEachChild } from 'unbash';
+import { type Command, type Redirection, type SyntaxNode, type Word, type WordPart, forEachChild } from 'unbash';
 import type { CallFacts, ResolvedSubject } from '../types.ts';
 import { parsed } from './parse.ts';
 
@@ -19,6 +19,8 @@ const MAX_NESTING = 4;
 const OPENINGS = /[$<>=]\(|\$[{[]|<<|`/g;
 const PARSED_WORK = 2_000_000;
 
+export type Words = readonly string[];
+
 export interface Readings {
   /** The line as written, and each simple command with its words joined by spaces and its program by name alone. */
   forms: readonly string[];
@@ -27,7 +29,9 @@ export interface Readings {
   /** Simple commands whose program is a glob, a brace or partly an expansion, in lower case; {@link ANY} stands for what can't be told. */
   open: readonly string[];
   /** Words of each simple command. */
-  commands: readonly (readonly string[])[];
+  commands: readonly Words[];
+  /** Which of them get what others print: the stages of each pipe, and what stands in a command's substitutions before the command itself. */
+  flows: readonly (readonly (readonly Words[])[])[];
   /** False where something could not be read: rules then hold wherever their text occurs. */
   complete: boolean;
   /** True where that is because it was too long or too deeply nested to be parsed at all. */
@@ -35,7 +39,15 @@ export interface Readings {
 }
 
 const known = new WeakMap<CommandSubject, Readings>();
-const NOTHING: Readings = { forms: [], folded: [], open: [], commands: [], complete: true, cut: false };
+const NOTHING: Readings = {
+  forms: [],
+  folded: [],
+  open: [],
+  commands: [],
+  flows: [],
+  complete: true,
+  cut: false,
+};
 
 /** Readings of the command that an argument holds; none where the argument is no command. */
 export function commandReadings(call: CallFacts, argument: string): Readings {
@@ -56,6 +68,7 @@ export function readingsOf(command: string): Readings {
     cut: false,
     open: [],
     commands: [],
+    flows: [],
   };
   readLine(reader, command, 0);
   const forms = [...new Set([command, command.trim(), ...reader.commands.map((words) => words.join(' '))])];
@@ -66,6 +79,7 @@ export function readingsOf(command: string): Readings {
     folded: forms.map((form) => form.toLowerCase()),
     open: reader.open.map((form) => form.toLowerCase()),
     commands: reader.commands,
+    flows: reader.flows,
     complete: reader.complete,
     cut: reader.cut,
   };
@@ -79,7 +93,8 @@ interface Reader {
   complete: boolean;
   cut: boolean;
   open: string[];
-  commands: string[][];
+  commands: Words[];
+  flows: Words[][][];
 }
 
 function readLine(reader: Reader, line: string, nesting: number): void {
@@ -91,17 +106,15 @@ function readLine(reader: Reader, line: string, nesting: number): void {
     return;
   }
   const visit = (node: SyntaxNode): void => {
-    if (node.type === 'Command') {
-      const written = [node.name, ...node.suffix].filter((word) => word?.type === 'Word');
-      const words = written.map((word) => word.value);
-      if (words.length > 0) readCommand(reader, words, nesting);
-      readOpen(reader, written.map(outline));
-      // What a shell is given to read is a line too: `sh <<< "rm x"`.
-      if (READS_SCRIPT.has(baseName(words[0] ?? ''))) {
-        for (const given of node.redirects) readLine(reader, scriptIn(given), nesting + 1);
-      }
+    if (node.type === 'Pipeline') {
+      reader.flows.push(node.commands.map((stage) => commandsFoundBy(reader, () => visit(stage))));
+    } else if (node.type === 'Command') {
+      const own = commandsFoundBy(reader, () => readSimple(reader, node, nesting));
+      const inner = commandsFoundBy(reader, () => forEachChild(node, (child) => visit(child)));
+      if (inner.length > 0) reader.flows.push([inner, own]);
+    } else {
+      forEachChild(node, (child) => visit(child));
     }
-    forEachChild(node, (child) => visit(child));
   };
   try {
     const script = parsed(line);
@@ -110,6 +123,23 @@ function readLine(reader: Reader, line: string, nesting: number): void {
   } catch {
     reader.complete = false;
   }
+}
+
+function readSimple(reader: Reader, { name, suffix, redirects }: Command, nesting: number): void {
+  const written = [name, ...suffix].filter((word) => word?.type === 'Word');
+  const words = written.map((word) => word.value);
+  if (words.length > 0) readCommand(reader, words, nesting);
+  readOpen(reader, written.map(outline));
+  // What a shell is given to read is a line too: `sh <<< "rm x"`.
+  if (READS_SCRIPT.has(baseName(words[0] ?? ''))) {
+    for (const given of redirects) readLine(reader, scriptIn(given), nesting + 1);
+  }
+}
+
+function commandsFoundBy(reader: Reader, read: () => void): Words[] {
+  const before = reader.commands.length;
+  read();
+  return reader.commands.slice(before);
 }
 
 const scriptIn = (redirection: Redirection): string =>

@@ -85,10 +85,11 @@ function outsideFindings(
       ],
     };
   }
-  const { commands, cut } = commandReadings(call, subject.argument);
+  const readings = commandReadings(call, subject.argument);
   // What was not parsed may be dangerous.
   const danger =
-    dangerIn(commands, subject.command) ?? (cut ? 'it is too long or too deeply nested to be read' : undefined);
+    dangerIn(readings, subject.command) ??
+    (readings.cut ? 'it is too long or too deeply nested to be read' : undefined);
   if (danger !== undefined) {
     return {
       findings: [{ layer: 'shell', rule: 'shell.dangerous', effect: 'raise', reason: danger, tier: 'elevated' }],
