@@ -1,6 +1,5 @@
 /** The command as a process, and a service of its own for a test file. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -179,9 +178,11 @@ export function sharedService(prepare: (place: Place) => Promise<string[]> = asy
 export const nameOf = ({ session, callId }: Record<string, unknown>): string =>
   `call/${String(session)}/${String(callId)}`;
 
+let filesOutside = 0;
+
 /** A new file beside the workspace: to delete it needs an approval. */
 export async function fileOutside({ workspace }: Pick<Place, 'workspace'>): Promise<string> {
-  const file = join(workspace, '..', `outside-${randomUUID()}`);
+  const file = join(workspace, '..', `outside-${(filesOutside += 1)}`);
   await writeFile(file, 'x');
   return file;
 }

@@ -2,23 +2,14 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Ran, type RunningService, startedService } from './cli.fixture.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { type Ran, fileOutside, nameOf, sharedService } from './cli.fixture.ts';
 
 // Every step is a process of its own.
 vi.setConfig({ testTimeout: 90_000 });
 
-let service: RunningService;
-let files = 0;
+const { service, cli, json } = sharedService();
 const me = userInfo().username;
-
-beforeAll(async () => {
-  service = await startedService();
-});
-afterAll(async () => {
-  await service.stop();
-  await service.remove();
-});
 
 interface Asked {
   id: string;
@@ -27,30 +18,14 @@ interface Asked {
   ran: Ran;
 }
 
-const outsider = async (): Promise<string> => {
-  const file = join(service.workspace, '..', `outside-${(files += 1)}`);
-  await writeFile(file, 'x');
-  return file;
-};
-
 async function ask(session?: string): Promise<Asked> {
-  const file = await outsider();
-  const ran = await service.cli([
-    'call',
-    'delete',
-    JSON.stringify({ path: file }),
-    ...(session === undefined ? [] : ['--session', session]),
-    '--json',
-  ]);
-  const line = ran.json();
-  return { id: `call/${String(line['session'])}/${String(line['callId'])}`, file, ran };
+  const file = await fileOutside(service());
+  const within = session === undefined ? [] : ['--session', session];
+  const ran = await cli(['call', 'delete', JSON.stringify({ path: file }), ...within, '--json']);
+  return { id: nameOf(ran.json()), file, ran };
 }
 
-const json = async (...args: string[]): Promise<[Ran['status'], Record<string, unknown>]> => {
-  const ran = await service.cli([...args, '--json']);
-  return [ran.status, ran.json()];
-};
-const pendingLines = async (...args: string[]) => (await service.cli(['pending', '--json', ...args])).lines();
+const pendingLines = async (...args: string[]) => (await cli(['pending', '--json', ...args])).lines();
 
 describe('a call that asks', () => {
   it('is status 4, waits in the list, is shown, runs when approved, and tells its story', async () => {
@@ -70,9 +45,9 @@ describe('a call that asks', () => {
     const code = String(waiting?.['code']);
     expect(await json('show', code)).toMatchObject([
       0,
-      { id, code, arguments: { path: file }, tier: 'elevated', agent: 'default', workspace: service.workspace },
+      { id, code, arguments: { path: file }, tier: 'elevated', agent: 'default', workspace: service().workspace },
     ]);
-    expect((await service.cli(['pending'])).stdout).toContain(code);
+    expect((await cli(['pending'])).stdout).toContain(code);
     expect(existsSync(file)).toBe(true);
 
     expect(await json('approve', code.toLowerCase(), '--reason', 'tidy up')).toMatchObject([
@@ -110,11 +85,11 @@ describe('a call that asks', () => {
       try: 1,
       status: 'completed',
       where: 'activity',
-      worker: expect.stringContaining(String(service.child.pid)) as string,
+      worker: expect.stringContaining(String(service().child.pid)) as string,
     });
     expect(entries[7]).toMatchObject({ status: 'completed', attempts: 1, tries: 1 });
     expect(entries.slice(8).map(({ answer }) => answer)).toEqual(['already_decided', 'already_decided', 'conflict']);
-    const text = (await service.cli(['audit', id])).stdout;
+    const text = (await cli(['audit', id])).stdout;
     for (const words of [
       'called delete',
       'judged ask',
@@ -126,17 +101,17 @@ describe('a call that asks', () => {
     ]) {
       expect(text).toContain(words);
     }
-    const markdown = await service.cli(['audit', id, '--format', 'markdown']);
+    const markdown = await cli(['audit', id, '--format', 'markdown']);
     expect([markdown.status, markdown.stdout]).toEqual([0, expect.stringMatching(/^# call\/[^\n]+\n\n- session: /)]);
     expect(markdown.stdout).toContain(`**approved** by ${me} (unverified): tidy up\n`);
-    expect((await service.cli(['audit', id, '--format', 'json'])).json()).toEqual(story);
-    expect((await service.cli(['audit', id, '--json', '--format', 'markdown'])).status).toBe(2);
+    expect((await cli(['audit', id, '--format', 'json'])).json()).toEqual(story);
+    expect((await cli(['audit', id, '--json', '--format', 'markdown'])).status).toBe(2);
   });
 
   it('ends denied with status 1 for who waits for it; the model is told the reason', async () => {
-    const file = await outsider();
+    const file = await fileOutside(service());
     const args = ['call', 'delete', JSON.stringify({ path: file }), '--call-id', 'denied-1'];
-    const waiter = service.cli([...args, '--wait', '30s', '--json']);
+    const waiter = cli([...args, '--wait', '30s', '--json']);
     await expect
       .poll(async () => (await pendingLines()).some((line) => String(line['id']).endsWith('/denied-1')), {
         timeout: 15_000,
@@ -159,7 +134,7 @@ describe('a call that asks', () => {
 
   it('runs edited arguments; a bad edit leaves it waiting, with status 5', async () => {
     const { id, file } = await ask();
-    const instead = await outsider();
+    const instead = await fileOutside(service());
     expect(await json('approve', id, '--edit', '{"pth":"x"}')).toMatchObject([
       5,
       { answer: 'invalid_edit', field: '/path' },
@@ -213,11 +188,11 @@ describe('a call that asks', () => {
       holds: true,
       checks: [{ what: 'request' }, { what: 'decision' }, { what: 'outcome' }],
     });
-    const strict = join(service.workspace, 'strict.jsonc');
+    const strict = join(service().workspace, 'strict.jsonc');
     await writeFile(strict, '{"approvals":{"signatures":"required"}}');
     const [refused, against] = await json('audit', 'top', '--verify', '--config', strict);
     expect([refused, against['holds']]).toEqual([1, false]);
-    expect((await service.cli(['audit', 'top', '--verify', '--config', strict])).stdout).toMatch(
+    expect((await cli(['audit', 'top', '--verify', '--config', strict])).stdout).toMatch(
       new RegExp(`It does NOT hold\\.\\n {2}${id}\\n$`),
     );
   });
@@ -235,8 +210,8 @@ describe('a decision on nothing', () => {
 
 describe('pending', () => {
   it('lists corrections with --all', async () => {
-    const ran = await service.cli(['call', 'read', '{"pth":1}', '--json']);
-    const id = `call/${String(ran.json()['session'])}/${String(ran.json()['callId'])}`;
+    const [, line] = await json('call', 'read', '{"pth":1}');
+    const id = nameOf(line);
     expect((await pendingLines()).some((line) => line['id'] === id)).toBe(false);
     expect((await pendingLines('--all')).find((line) => line['id'] === id)).toMatchObject({
       waitingFor: 'correction',

@@ -5,9 +5,9 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ROOT } from '../support/processes.ts';
-import { type RunningService, makePlace, startedService } from './cli.fixture.ts';
+import { type Place, fileOutside, makePlace, sharedService } from './cli.fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -33,34 +33,25 @@ describe('without a terminal', () => {
 });
 
 describe.skipIf(!hasScript)('on a terminal', () => {
-  let service: RunningService;
-  let files = 0;
-  beforeAll(async () => {
-    service = await startedService();
-  });
-  afterAll(async () => {
-    await service.stop();
-    await service.remove();
-  });
+  const { service, cli, json } = sharedService();
 
   /** A call that asks for the deletion of a file outside of the workspace. */
   async function ask(callId: string): Promise<string> {
-    const file = join(service.workspace, '..', `outside-${(files += 1)}`);
-    await writeFile(file, 'x');
-    await service.cli(['call', 'delete', JSON.stringify({ path: file }), '--call-id', callId, '--no-wait']);
+    const file = await fileOutside(service());
+    await cli(['call', 'delete', JSON.stringify({ path: file }), '--call-id', callId, '--no-wait']);
     return file;
   }
 
   const status = async (callId: string): Promise<unknown> => {
-    const id = (await service.cli(['session', 'list', '--json'])).lines()[0]?.['id'];
-    const entries = (await service.cli(['audit', `call/${String(id)}/${callId}`, '--json'])).json()[
-      'entries'
-    ] as Record<string, unknown>[];
-    return entries.find(({ what }) => what === 'ended')?.['status'] ?? 'open';
+    const id = (await cli(['session', 'list', '--json'])).lines()[0]?.['id'];
+    const [, story] = await json('audit', `call/${String(id)}/${callId}`);
+    return (story['entries'] as Record<string, unknown>[]).find(({ what }) => what === 'ended')?.['status'] ?? 'open';
   };
 
   it('shows what waits, whatever else somebody puts into the namespace', async () => {
-    const client = new Client({ connection: await Connection.connect({ address: String(service.ready['address']) }) });
+    const client = new Client({
+      connection: await Connection.connect({ address: String(service().ready['address']) }),
+    });
     for (const [name, waiting] of Object.entries({
       nothing: { for: 'approval' },
       text: { for: 'approval', request: 'text', tool: 'x' },
@@ -75,18 +66,18 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     }
     const query = 'CountersignSession="stranger"';
     await expect.poll(async () => (await client.workflow.count(query)).count).toBe(3);
-    const { status, stdout } = await service.cli(['pending', '--json']);
+    const { status, stdout } = await cli(['pending', '--json']);
     expect([status, stdout]).toEqual([0, '']);
     await client.connection.close();
   });
 
   it('approves, denies and edits what is looked at, and leaves the terminal as it was', async () => {
     const kept = await ask('kept');
-    const editor = join(service.workspace, '..', 'editor.sh');
+    const editor = join(service().workspace, '..', 'editor.sh');
     const instead = await ask('instead');
     await writeFile(editor, `#!/bin/sh\necho '{"path":"${instead}"}' > "$1"\n`);
     await chmod(editor, 0o755);
-    await using terminal = openTerminal(service, { EDITOR: editor });
+    await using terminal = openTerminal(service(), { EDITOR: editor });
     await terminal.shows('2 requests wait');
     terminal.type('\r');
     await terminal.shows('What it would do: delete this, for good');
@@ -138,9 +129,9 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     // The preloaded module throws where nobody catches.
     ['a crash', (terminal: Pty) => process.kill(terminal.pid(), 'SIGUSR2'), 70],
   ])('leaves it so after %s, too', async (name, end, expected) => {
-    const crash = join(service.workspace, 'crash.mjs');
+    const crash = join(service().workspace, 'crash.mjs');
     await writeFile(crash, "process.on('SIGUSR2', () => { throw new Error('boom'); });");
-    await using terminal = openTerminal(service, { NODE_OPTIONS: `--import=${crash}` });
+    await using terminal = openTerminal(service(), { NODE_OPTIONS: `--import=${crash}` });
     await terminal.shows('Countersign inbox');
     await terminal.shows('q quit');
     end(terminal);
@@ -174,7 +165,7 @@ interface Pty extends AsyncDisposable {
   ended(): Promise<number>;
 }
 
-function openTerminal({ workspace, env }: RunningService, more: NodeJS.ProcessEnv): Pty {
+function openTerminal({ workspace, env }: Place, more: NodeJS.ProcessEnv): Pty {
   const inbox = `sh -c 'echo pid=$$.; exec "$NODE" "$MAIN" inbox'`;
   const child: ChildProcess = spawn(
     'script',

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { caseSession } from '../../src/cli/judge/case-session.ts';
-import { type Place, type RunningService, makePlace, startedService } from './cli.fixture.ts';
+import { type Place, makePlace, nameOf, sharedService } from './cli.fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -166,39 +166,30 @@ describe('tools --prompt', () => {
 });
 
 describe('policy dry-run', () => {
-  let service: RunningService;
-  beforeAll(async () => {
-    service = await startedService();
-    await mkdir(join(service.workspace, 'docs'));
-  });
-  afterAll(async () => {
-    await service.stop();
-    await service.remove();
-  });
+  const { service, cli, json } = sharedService();
+  beforeAll(() => mkdir(join(service().workspace, 'docs')));
 
-  const call = async (tool: string, args: object, id: string): Promise<string> => {
-    const line = (await service.cli(['call', tool, JSON.stringify(args), '--call-id', id, '--json'])).json();
-    return `call/${String(line['session'])}/${String(line['callId'])}`;
-  };
+  const call = async (tool: string, args: object): Promise<string> =>
+    nameOf((await json('call', tool, JSON.stringify(args)))[1]);
 
   it('lists the calls that the rules of now judge otherwise, by the arguments that were judged last', async () => {
-    const wrote = await call('write', { path: 'a.txt', content: 'token=1' }, 'w');
-    const listed = await call('list', {}, 'l');
-    const asked = await call('delete', { path: '/var/tmp/nothing-there' }, 'd');
-    const amended = await call('write', { path: 'b.txt' }, 'amended');
-    expect((await service.cli(['amend', amended, '{"path":"docs/b.txt","content":""}'])).status).toBe(0);
+    const wrote = await call('write', { path: 'a.txt', content: 'token=1' });
+    const listed = await call('list', {});
+    const asked = await call('delete', { path: '/var/tmp/nothing-there' });
+    const amended = await call('write', { path: 'b.txt' });
+    expect((await cli(['amend', amended, '{"path":"docs/b.txt","content":""}'])).status).toBe(0);
 
     const since = ['policy', 'dry-run', '--since', '1h'];
     await expect
-      .poll(async () => (await service.cli(since)).stderr, { timeout: 20_000 })
+      .poll(async () => (await cli(since)).stderr, { timeout: 20_000 })
       .toBe('5 calls judged, 0 would change\n');
-    expect((await service.cli(since)).stdout).toBe('');
+    expect((await cli(since)).stdout).toBe('');
 
     await writeFile(
-      join(service.workspace, 'next.jsonc'),
+      join(service().workspace, 'next.jsonc'),
       '{ "deny": ["delete"], "rules": [{ "name": "docs", "tool": "write", "when": { "path": { "glob": "docs/**" } }, "effect": "ask" }] }',
     );
-    const ran = await service.cli([...since, '--config', 'next.jsonc', '--json']);
+    const ran = await cli([...since, '--config', 'next.jsonc', '--json']);
     expect([ran.status, ran.stderr]).toEqual([0, '5 calls judged, 2 would change\n']);
     const lines = ran.lines();
     expect(lines.find(({ id }) => id === asked)).toMatchObject({
@@ -212,13 +203,13 @@ describe('policy dry-run', () => {
       now: { verdict: 'ask', rule: 'rules "docs"' },
     });
     expect(lines.some(({ id }) => id === wrote || id === listed)).toBe(false);
-    const table = (await service.cli([...since, '--config', 'next.jsonc'])).stdout;
+    const table = (await cli([...since, '--config', 'next.jsonc'])).stdout;
     expect(table).toMatch(/^IS NOW +TOOL +VERDICT +CALL +BECAUSE$/m);
-    expect(table).toMatch(/^stricter +delete +ask → deny +call\/\S+\/d +deny "delete": delete is denied$/m);
+    expect(table).toMatch(/^stricter +delete +ask → deny +call\/\S+ +deny "delete": delete is denied$/m);
   });
 
   it('needs --since', async () => {
-    const { status, stderr } = await service.cli(['policy', 'dry-run']);
+    const { status, stderr } = await cli(['policy', 'dry-run']);
     expect(status).toBe(2);
     expect(stderr).toContain('--since');
   });
