@@ -87,7 +87,22 @@ function inSection(field: string, section: PolicySection, groups: Groups): Contr
       }
     });
   }
-  return [...out, ...ruleProblems(field, rules)];
+  return [...out, ...ruleProblems(field, rules), ...(field.endsWith('/subAgents') ? uselessPermits(field, rules) : [])];
+}
+
+/** What only sub-agents are allowed, their main session is not; a child gets no more. */
+function uselessPermits(field: string, rules: readonly ArgumentRule[]): Contradiction[] {
+  return rules.flatMap(({ effect }, index) =>
+    effect === 'allow'
+      ? [
+          {
+            field: `${field}/rules/${index}`,
+            message:
+              'an allow rule for sub-agents alone lets nothing through; allow it where their main session is meant too',
+          },
+        ]
+      : [],
+  );
 }
 
 /** Two rules about the same calls, of which only the stricter is ever heard. */

@@ -68,10 +68,10 @@ function ruleFindings(layer: Layer, call: CallFacts, section: CompiledSection): 
     });
 }
 
-/** Allow rules that say something about one argument, in the order of the layers; whether they match is still to be asked. */
+/** Allow rules that count and say something about one argument, in the order of the layers; whether they match is still to be asked. */
 export function allowRulesOn(argument: string, session: JudgedSession, rules: Rules): CompiledRule[] {
   return speakersFor(session, rules)
-    .flatMap(({ section, part, inherited }) => (part === 'profile' || inherited ? [] : section.rules))
+    .flatMap(({ section, part, permits }) => (part === 'profile' || !permits ? [] : section.rules))
     .filter(({ rule }) => rule.effect === 'allow' && Object.hasOwn(rule.when ?? {}, argument));
 }
 

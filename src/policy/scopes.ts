@@ -21,29 +21,31 @@ export interface Speaker {
   layer: Layer;
   section: CompiledSection;
   part: 'profile' | 'lists' | 'all';
-  /** True where it speaks only because it holds for a session above: it then narrows, but lets nothing through. */
-  inherited: boolean;
+  /** Whether its allow rules count: where it speaks of some sessions of the line alone, it only narrows. */
+  permits: boolean;
 }
 
 /**
  * The speakers for a session. A child is held to what holds for every session above it: its main session's channel, whatever
- * agent it works as, and so on; the sessions above speak first.
+ * agent it works as, and so on; the sessions above speak first. What lets a command or host through counts only where it holds for all of
+ * them, so that nobody has a child do what it may not do itself.
  */
 export function speakersFor(session: JudgedSession, rules: Rules): Speaker[] {
   const line = [...(session.above ?? [])].reverse().concat(session);
-  const own = line.length - 1;
   const each = (
     layer: Layer,
     part: Speaker['part'],
     of: (facts: SessionFacts) => readonly (CompiledSection | undefined)[],
-  ): Speaker[] =>
-    unique(
-      line.flatMap((facts, at) =>
-        of(facts).flatMap((section) =>
-          section === undefined ? [] : [{ layer, section, part, inherited: at !== own }],
-        ),
-      ),
-    );
+  ): Speaker[] => {
+    const perSession = line.map((facts) => new Set(of(facts).filter((section) => section !== undefined)));
+    // Each section once, where it first spoke.
+    return [...new Set(perSession.flatMap((sections) => [...sections]))].map((section) => ({
+      layer,
+      section,
+      part,
+      permits: layer !== 'sub-agent' && perSession.every((sections) => sections.has(section)),
+    }));
+  };
   const agent = (facts: SessionFacts): CompiledAgent | undefined => rules.agents.get(facts.agent);
   const sandboxed = rules.shell.backend === 'sandbox';
   const below = session.depth > 0 || session.kind !== 'main';
@@ -61,16 +63,6 @@ export function speakersFor(session: JudgedSession, rules: Rules): Speaker[] {
     ...(sandboxed ? each('sandbox', 'all', () => [rules.sandbox]) : []),
     ...(below ? each('sub-agent', 'all', (facts) => [rules.subAgents, agent(facts)?.subAgents]) : []),
   ];
-}
-
-/** Each section once, where it first spoke; it counts as inherited only if it never speaks of the session itself. */
-function unique(speakers: readonly Speaker[]): Speaker[] {
-  return speakers
-    .filter((one, at) => speakers.findIndex(({ section }) => section === one.section) === at)
-    .map((one) => ({
-      ...one,
-      inherited: speakers.every(({ section, inherited }) => section !== one.section || inherited),
-    }));
 }
 
 /**

@@ -24,7 +24,7 @@ describe('docs/policy.md', () => {
     expect(
       results.flatMap(({ name, differences }) => differences.map((difference) => `${name}: ${difference}`)),
     ).toEqual([]);
-    expect(results).toHaveLength(14);
+    expect(results).toHaveLength(16);
   });
 
   it('names the layers in their order', () => {

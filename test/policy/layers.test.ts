@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { judge, type JudgedSession } from '../../src/policy/index.ts';
-import { fileCall, rulesOf, session, shellCall, surroundings, tool, verdict } from './support.ts';
+import { compileRules, judge, type JudgedSession, type PolicySettings } from '../../src/policy/index.ts';
+import { fileCall, hostCall, rulesOf, session, shellCall, surroundings, tool, verdict } from './support.ts';
 
 const read = fileCall('read', 'a.txt');
 const write = fileCall('write', 'a.txt', 'write');
@@ -51,6 +51,8 @@ describe.each(LAYERS)('layer %s (%s)', (layer, place, put, facts) => {
     [{ deny: ['w*'] }, 'deny "w*"'],
     [{ deny: ['*'] }, 'deny "*"'],
     [{ deny: ['group:*'] }, 'deny "group:*"'],
+    [{ profile: 'minimal' }, 'profile "minimal"'],
+    [{ profile: 'minimal', allow: ['write'] }, 'profile "minimal"'],
     [{ allow: ['write'], deny: ['write'] }, 'deny "write"'],
     [{ allow: ['read'] }, 'allow'],
     [{ allow: [] }, 'allow'],
@@ -89,6 +91,8 @@ describe.each(LAYERS)('layer %s (%s)', (layer, place, put, facts) => {
     [{}],
     [{ allow: ['write'] }],
     [{ allow: ['group:fs'] }],
+    [{ profile: 'coding' }],
+    [{ profile: 'minimal', alsoAllow: ['write'] }],
     [{ deny: ['read'] }],
     [{ ask: ['delete'] }],
     [{ rules: [{ tool: 'write', effect: 'allow' }] }],
@@ -209,6 +213,35 @@ describe('pairs of layers', () => {
     },
   );
 
+  const PROFILES: [layer: string, place: string, put: (profile: string) => object][] = [
+    ['profile', '', (profile) => ({ profile })],
+    ['provider profile', 'providers.openai.', (profile) => ({ providers: { openai: { profile } } })],
+  ];
+
+  it.each(PROFILES.flatMap((first) => LAYERS.map((second) => [first[0], second[1], first, second] as const)))(
+    '%s then %j: the stricter wins, and the profile speaks first',
+    (_a, _b, [, at1, put1], [, at2, put2]) => {
+      const both = (profile: string, two: object): string =>
+        verdict(write, rulesOf(merge(put1(profile), put2(two))), facts);
+      expect(both('minimal', { allow: ['write'] })).toBe(`deny ${at1}profile "minimal"`);
+      expect(both('minimal', { ask: ['write'] })).toBe(`deny ${at1}profile "minimal"`);
+      expect(both('minimal', { deny: ['write'] })).toBe(`deny ${at1}profile "minimal"`);
+      expect(both('coding', { deny: ['write'] })).toBe(`deny ${at2}deny "write"`);
+      expect(both('coding', { ask: ['write'] })).toBe(`ask ${at2}ask "write"`);
+      expect(both('coding', { allow: ['read'] })).toBe(`deny ${at2}allow`);
+      expect(both('coding', { allow: ['write'] })).toBe('run tier.workspace');
+    },
+  );
+
+  it('profile then provider profile: the stricter wins, whichever speaks first', () => {
+    const both = (profile: string, providers: string): string =>
+      verdict(write, rulesOf({ profile, providers: { openai: { profile: providers } } }), facts);
+    expect(both('minimal', 'full')).toBe('deny profile "minimal"');
+    expect(both('full', 'minimal')).toBe('deny providers.openai.profile "minimal"');
+    expect(both('minimal', 'minimal')).toBe('deny profile "minimal"');
+    expect(both('full', 'coding')).toBe('run tier.workspace');
+  });
+
   it('speaks in the fixed order', () => {
     const settings = LAYERS.reduce((all, [, , put]) => merge(all, put({ allow: ['write'] })), {
       profile: 'full',
@@ -285,6 +318,45 @@ describe('inheritance and change', () => {
     expect(verdict(make, rules, { ...branch, agent: 'other', above: [session({ agent: 'coder' })] })).toBe(
       'ask shell.outside',
     );
+  });
+
+  it('lets a child run outside of the sandbox, or reach, only what every session above it may', () => {
+    const settings = {
+      knownHosts: [],
+      agents: {
+        coder: {
+          rules: [
+            { name: 'make', tool: 'shell', effect: 'allow', when: { command: { exact: 'make' } } },
+            { tool: 'fetch', effect: 'allow', when: { url: { host: 'example.org' } } },
+          ],
+        },
+      },
+    };
+    const make = shellCall('make', { sandbox: false });
+    const fetch = hostCall('example.org');
+    const under = (...agents: string[]) => ({
+      ...branch,
+      agent: 'coder',
+      depth: agents.length,
+      above: agents.map((agent) => session({ agent })),
+    });
+    const rules = compileRules(settings as PolicySettings);
+    for (const [who, ran, reached] of [
+      [under('coder'), 'run agents.coder.rules "make"', 'run tier.read_only'],
+      [under('default'), 'ask shell.outside', 'ask risk.unknown_host'],
+      [under('coder', 'default'), 'ask shell.outside', 'ask risk.unknown_host'],
+      [under('default', 'coder'), 'ask shell.outside', 'ask risk.unknown_host'],
+    ] as const) {
+      expect(verdict(make, rules, who)).toBe(ran);
+      expect(verdict(fetch, rules, who)).toBe(reached);
+    }
+    // A section for sub-agents alone gives them nothing that their main session lacks.
+    const { rules: allow } = settings.agents.coder;
+    for (const sub of [{ subAgents: { rules: allow } }, { agents: { coder: { subAgents: { rules: allow } } } }]) {
+      const only = compileRules({ knownHosts: [], ...sub } as PolicySettings);
+      expect(verdict(make, only, under('coder'))).toBe('ask shell.outside');
+      expect(verdict(fetch, only, under('coder'))).toBe('ask risk.unknown_host');
+    }
   });
 
   it('keeps sub-agent rules from main sessions', () => {

@@ -4,11 +4,11 @@ import {
   type CallFacts,
   compileRules,
   judge,
+  type JudgedSession,
   type PolicySection,
   type PolicySettings,
 } from '../../src/policy/index.ts';
-import { SESSION_KINDS } from '../../src/protocol/session.ts';
-import { fileCall, session, shellCall, surroundings, tool } from './support.ts';
+import { fileCall, hostCall, session, shellCall, surroundings, tool } from './support.ts';
 
 const NAMES = [
   'read',
@@ -39,6 +39,9 @@ const rule = fc.record({
       { path: { glob: '**/*.ts' } },
       { command: { glob: 'npm *' } },
       { command: { exact: 'ls' } },
+      { cwd: { under: 'src' } },
+      { url: { host: 'example.org' } },
+      { url: { host: '*' } },
     ),
     { nil: undefined },
   ),
@@ -61,6 +64,7 @@ const shell = fc.record({
   approval: fc.constantFrom('auto' as const, 'smart' as const, 'always' as const),
 });
 const maybe = fc.option(section, { nil: undefined });
+const hosts = fc.subarray(['example.org', '*.example.com', 'x.example.com']);
 const settings: fc.Arbitrary<PolicySettings> = fc
   .record({
     top: section,
@@ -73,6 +77,7 @@ const settings: fc.Arbitrary<PolicySettings> = fc
     sandbox: maybe,
     subAgents: maybe,
     shell,
+    knownHosts: fc.option(hosts, { nil: undefined }),
   })
   .map(
     ({
@@ -86,9 +91,11 @@ const settings: fc.Arbitrary<PolicySettings> = fc
       sandbox,
       subAgents,
       shell: shellSettings,
+      knownHosts,
     }) => ({
       ...top,
       shell: shellSettings,
+      ...(knownHosts && { knownHosts }),
       ...(provider && { providers: { openai: provider } }),
       agents: {
         coder: {
@@ -104,13 +111,31 @@ const settings: fc.Arbitrary<PolicySettings> = fc
     }),
   );
 
-const sessions = fc.record({
-  kind: fc.constantFrom(...SESSION_KINDS),
-  depth: fc.nat(2),
+const facts = fc.record({
   agent: fc.constantFrom('coder', 'default'),
   provider: fc.constantFrom('openai', 'other'),
   group: fc.constantFrom('room', 'hall'),
 });
+/** A main session or one below it, with all that stand above. */
+const sessions: fc.Arbitrary<JudgedSession> = fc
+  .tuple(
+    facts,
+    fc.array(facts, { maxLength: 2 }),
+    fc.constantFrom('branch' as const, 'branch' as const, 'worker' as const),
+  )
+  .map(([main, below, last]) =>
+    below.reduce<JudgedSession>(
+      ({ above = [], ...parent }, one, index) =>
+        session({
+          ...one,
+          kind: index === below.length - 1 ? last : 'branch',
+          depth: index + 1,
+          channel: null,
+          above: [parent, ...above],
+        }),
+      session({ ...main, channel: 'ops' }),
+    ),
+  );
 const call: fc.Arbitrary<CallFacts> = fc.oneof(
   fc
     .tuple(
@@ -121,12 +146,14 @@ const call: fc.Arbitrary<CallFacts> = fc.oneof(
   fc
     .tuple(fc.constantFrom('ls', 'npm test', 'rm -rf /', 'a > b', 'npm x; npm y'), fc.boolean())
     .map(([command, sandbox]) => shellCall(command, { sandbox })),
+  fc.constantFrom('example.org', 'x.example.com', 'elsewhere.net').map((host) => hostCall(host)),
   fc.constantFrom('message', 'mcp__x__y').map((name) => ({ tool: tool(name), arguments: {}, subjects: [] })),
 );
 // A loaded machine makes fewer runs, not a failure.
 const RUNS = { numRuns: 1_000, interruptAfterTimeLimit: 15_000 };
-const judged = (facts: CallFacts, of: PolicySettings, who: object) =>
-  judge(facts, session({ ...who, channel: 'ops' }), compileRules(of), surroundings);
+const judged = (of: PolicySettings, about: CallFacts, who: JudgedSession) =>
+  judge(about, who, compileRules(of), surroundings);
+const strictness = (...[of, about, who]: Parameters<typeof judged>): number => STRICT[judged(of, about, who).verdict];
 
 /** Something more that may be said in any section; none of it can let more through. */
 const narrowing: fc.Arbitrary<(before: PolicySection) => PolicySection> = fc.oneof(
@@ -143,43 +170,50 @@ const narrowing: fc.Arbitrary<(before: PolicySection) => PolicySection> = fc.one
   rule
     .filter(({ effect }) => effect !== 'allow')
     .map((one) => (before: PolicySection) => ({ ...before, rules: [...(before.rules ?? []), one] })),
+  // Of the profiles only the full one has all that another has.
+  profile.map((name) => (before: PolicySection) => ({
+    ...before,
+    profile: (before.profile ?? 'full') === 'full' ? name : before.profile,
+  })),
 );
-const place = fc.constantFrom('top', 'providers', 'agents', 'channels', 'conversations', 'sandbox', 'subAgents');
 
-function narrowed(
-  before: PolicySettings,
-  where: string,
-  narrow: (section: PolicySection) => PolicySection,
-): PolicySettings {
-  switch (where) {
-    case 'providers':
-      return { ...before, providers: { ...before.providers, openai: narrow(before.providers?.['openai'] ?? {}) } };
-    case 'agents':
-      return {
-        ...before,
-        agents: { ...before.agents, coder: { ...before.agents?.['coder'], ...narrow(before.agents?.['coder'] ?? {}) } },
-      };
-    case 'channels':
-      return { ...before, channels: { ...before.channels, ops: narrow(before.channels?.['ops'] ?? {}) } };
-    case 'conversations':
-      return {
-        ...before,
-        conversations: { ...before.conversations, room: narrow(before.conversations?.['room'] ?? {}) },
-      };
-    case 'sandbox':
-      return { ...before, sandbox: narrow(before.sandbox ?? {}) };
-    case 'subAgents':
-      return { ...before, subAgents: narrow(before.subAgents ?? {}) };
-    default:
-      return { ...before, ...narrow(before) };
-  }
-}
+/** Where a section may stand, and how what stands there is changed. */
+const PLACES: Record<
+  string,
+  (before: PolicySettings, change: (section: PolicySection) => PolicySection) => PolicySettings
+> = {
+  top: (before, change) => ({ ...before, ...change(before) }),
+  providers: (before, change) => ({ ...before, providers: { openai: change(before.providers?.['openai'] ?? {}) } }),
+  agents: (before, change) => {
+    const { providers, subAgents, ...section } = before.agents?.['coder'] ?? {};
+    return { ...before, agents: { coder: { providers, subAgents, ...change(section) } } };
+  },
+  'agents by provider': (before, change) => {
+    const coder = before.agents?.['coder'];
+    return {
+      ...before,
+      agents: { coder: { ...coder, providers: { openai: change(coder?.providers?.['openai'] ?? {}) } } },
+    };
+  },
+  'sub-agents of agents': (before, change) => {
+    const coder = before.agents?.['coder'];
+    return { ...before, agents: { coder: { ...coder, subAgents: change(coder?.subAgents ?? {}) } } };
+  },
+  channels: (before, change) => ({ ...before, channels: { ops: change(before.channels?.['ops'] ?? {}) } }),
+  conversations: (before, change) => ({
+    ...before,
+    conversations: { room: change(before.conversations?.['room'] ?? {}) },
+  }),
+  sandbox: (before, change) => ({ ...before, sandbox: change(before.sandbox ?? {}) }),
+  subAgents: (before, change) => ({ ...before, subAgents: change(before.subAgents ?? {}) }),
+};
+const place = fc.constantFrom(...Object.values(PLACES));
 
 describe('whatever is configured', () => {
   it('the last line of the trace is the verdict', () => {
     fc.assert(
-      fc.property(call, settings, sessions, (facts, of, who) => {
-        const { verdict, rule: deciding, reason, trace } = judged(facts, of, who);
+      fc.property(settings, call, sessions, (of, about, who) => {
+        const { verdict, rule: deciding, reason, trace } = judged(of, about, who);
         expect(trace.at(-1)).toEqual({
           layer: 'verdict',
           rule: deciding,
@@ -195,8 +229,8 @@ describe('whatever is configured', () => {
 
   it('deny wins, then ask', () => {
     fc.assert(
-      fc.property(call, settings, sessions, (facts, of, who) => {
-        const { verdict, trace, tier } = judged(facts, of, who);
+      fc.property(settings, call, sessions, (of, about, who) => {
+        const { verdict, trace, tier } = judged(of, about, who);
         const effects = trace.slice(0, -1).map(({ effect }) => effect);
         if (effects.includes('deny')) expect(verdict).toBe('deny');
         else if (effects.includes('ask') || tier === 'elevated') expect(verdict).toBe('ask');
@@ -208,32 +242,71 @@ describe('whatever is configured', () => {
 
   it('saying more in any layer never lets more through', () => {
     fc.assert(
-      fc.property(call, settings, sessions, place, narrowing, (facts, of, who, where, narrow) => {
-        const before = judged(facts, of, who);
-        const after = judged(facts, narrowed(of, where, narrow), who);
-        expect(STRICT[after.verdict]).toBeGreaterThanOrEqual(STRICT[before.verdict]);
+      fc.property(settings, call, sessions, place, narrowing, (of, about, who, at, narrow) => {
+        expect(strictness(at(of, narrow), about, who)).toBeGreaterThanOrEqual(strictness(of, about, who));
       }),
       { ...RUNS, numRuns: 3_000 },
     );
   });
 
-  it('adding a whole section never lets more through, unless it names a command', () => {
+  it('adding a whole section never lets more through, unless it names a command or host', () => {
+    const { top: _, ...inner } = PLACES;
     const quiet = section.map(({ rules = [], ...rest }) => ({
       ...rest,
       rules: rules.filter(({ effect }) => effect !== 'allow'),
     }));
     fc.assert(
       fc.property(
-        call,
         settings,
+        call,
         sessions,
         quiet,
-        fc.constantFrom('sandbox', 'subAgents'),
-        (facts, of, who, added, where) => {
-          const { [where as 'sandbox']: _, ...without } = of;
-          expect(STRICT[judged(facts, { ...without, [where]: added }, who).verdict]).toBeGreaterThanOrEqual(
-            STRICT[judged(facts, without, who).verdict],
-          );
+        fc.constantFrom(...Object.values(inner)),
+        (of, about, who, added, at) => {
+          const without = at(of, () => ({}));
+          expect(
+            strictness(
+              at(without, () => added),
+              about,
+              who,
+            ),
+          ).toBeGreaterThanOrEqual(strictness(without, about, who));
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('knowing fewer hosts never lets more through', () => {
+    fc.assert(
+      fc.property(settings, call, sessions, hosts, (of, about, who, fewer) => {
+        const kept = { ...of, knownHosts: fewer.filter((host) => of.knownHosts?.includes(host) ?? true) };
+        expect(strictness(kept, about, who)).toBeGreaterThanOrEqual(strictness(of, about, who));
+      }),
+      RUNS,
+    );
+  });
+
+  it('a child may do nothing that the session above it may not', () => {
+    const permit = fc
+      .constantFrom({ command: { glob: 'npm *' } }, { url: { host: 'example.org' } })
+      .map((when) => ({ rules: [{ tool: '*', effect: 'allow' as const, when }] }));
+    const outside = fc.constantFrom(
+      shellCall('npm test', { sandbox: false }),
+      shellCall('npm x; npm y', { sandbox: false }),
+      hostCall('example.org'),
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(settings, fc.constant<PolicySettings>({ knownHosts: [] })),
+        place,
+        permit,
+        fc.oneof(call, outside, outside),
+        sessions.filter(({ above }) => above !== undefined),
+        (before, at, said, about, who) => {
+          const of = at(before, (section) => ({ ...section, ...said }));
+          const [parent = who, ...above] = who.above ?? [];
+          expect(strictness(of, about, who)).toBeGreaterThanOrEqual(strictness(of, about, { ...parent, above }));
         },
       ),
       RUNS,
@@ -243,10 +316,10 @@ describe('whatever is configured', () => {
   it('the call’s tier is never below its tool’s', () => {
     const order = ['read_only', 'workspace', 'system', 'elevated'];
     fc.assert(
-      fc.property(call, settings, sessions, (facts, of, who) => {
-        const { tier, tierReasons } = judged(facts, of, who);
-        expect(order.indexOf(tier)).toBeGreaterThanOrEqual(order.indexOf(facts.tool.tier));
-        expect(tierReasons.length > 0).toBe(tier !== facts.tool.tier);
+      fc.property(settings, call, sessions, (of, about, who) => {
+        const { tier, tierReasons } = judged(of, about, who);
+        expect(order.indexOf(tier)).toBeGreaterThanOrEqual(order.indexOf(about.tool.tier));
+        expect(tierReasons.length > 0).toBe(tier !== about.tool.tier);
       }),
       RUNS,
     );

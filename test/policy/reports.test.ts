@@ -134,6 +134,17 @@ describe('contradictions', () => {
       { shell: { security: 'paranoid', safeBins: { x: {} } } },
       ['/shell/safeBins/x: safeBins are not used with security paranoid'],
     ],
+    [
+      {
+        subAgents: { rules: [{ tool: 'shell', effect: 'ask' }] },
+        agents: {
+          a: { subAgents: { rules: [{ tool: 'shell', effect: 'allow', when: { command: { exact: 'make' } } }] } },
+        },
+      },
+      [
+        '/agents/a/subAgents/rules/0: an allow rule for sub-agents alone lets nothing through; allow it where their main session is meant too',
+      ],
+    ],
     [{ channels: { ops: {}, Ops: {} } }, ['/channels/Ops: another one differs from it by case alone']],
   ])('%j: %j', (settings, expected) => {
     const { config } = parseConfig(JSON.stringify(settings), 'c.jsonc');

@@ -102,6 +102,12 @@ export function shellCall(
   };
 }
 
+/** A call of a tool that reaches one host. */
+export function hostCall(host: string): CallFacts {
+  const url = `https://${host}/`;
+  return { tool: tool('fetch'), arguments: { url }, subjects: [{ kind: 'host', argument: 'url', url, host }] };
+}
+
 /** `verdict` and deciding rule of a call, as one text. */
 export function verdict(call: CallFacts, rules: Rules, facts: Partial<JudgedSession> = {}): string {
   const { verdict: said, rule } = judge(call, session(facts), rules, surroundings);
