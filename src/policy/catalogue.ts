@@ -41,14 +41,22 @@ export const WORKER_TOOLS: readonly string[] = [
   'web_fetch',
 ];
 
-/** `group:mcp:SERVER` and `group:plugin:NAME`: tools that came from there, as `mcp__SERVER__TOOL` and `plugin__NAME__TOOL`. */
-export const ORIGIN_GROUP = /^group:(mcp|plugin):([A-Za-z0-9][A-Za-z0-9_.-]*|\*)$/;
+/**
+ * `group:mcp:SERVER` and `group:plugin:NAME`: tools that came from there, as `mcp__SERVER__TOOL` and `plugin__NAME__TOOL`. The name of
+ * what they came from ends at the first `__`, so it has none itself.
+ */
+export const ORIGIN_GROUP = /^group:(mcp|plugin):((?!.*__)[A-Za-z0-9][A-Za-z0-9_.-]*|\*)$/;
 const ORIGIN_TOOL = /^(mcp|plugin)__([A-Za-z0-9*][A-Za-z0-9_.*-]*?)(__[A-Za-z0-9_.*-]+)?$/;
 
-/** The group of a tool that came from a plugin or an MCP server, by its name. */
-export function originGroup(tool: string): string | undefined {
+/**
+ * The groups of a tool that came from a plugin or an MCP server, by its name. The first is the one that is meant; the others are what it
+ * would be if the name of where it came from had `__` in it.
+ */
+export function originGroups(tool: string): string[] {
   const match = ORIGIN_TOOL.exec(tool);
-  return match === null || match[3] === undefined ? undefined : `group:${match[1]}:${match[2]}`;
+  if (match === null || match[3] === undefined) return [];
+  const [kind, ...parts] = tool.split('__');
+  return parts.slice(1).map((_, index) => `group:${kind}:${parts.slice(0, index + 1).join('__')}`);
 }
 
 export const isOriginName = (name: string): boolean => ORIGIN_GROUP.test(name) || ORIGIN_TOOL.test(name);

@@ -2,7 +2,7 @@
  * Matching of names in rules. Names are exact; only where a rule restricts are letters compared without case, so that a
  * tool that differs from a denied one by case alone is denied with it.
  */
-import { BUILT_IN_GROUPS, originGroup } from './catalogue.ts';
+import { BUILT_IN_GROUPS, originGroups } from './catalogue.ts';
 import { matchText } from './paths.ts';
 import type { ToolFacts } from './types.ts';
 
@@ -24,18 +24,25 @@ export interface NameList {
 /** One way of comparing names, with the built-in groups of every built-in tool in it. */
 interface Comparison {
   form(name: string): string;
+  /** The groups of what a tool came from. */
+  origins(name: string): readonly string[];
   groups: ReadonlyMap<string, readonly string[]>;
 }
 
-const EXACT = comparison((name) => name);
-const FOLDED = comparison((name) => name.toLowerCase().replaceAll('-', '_'));
+const folded = (name: string): string => name.toLowerCase().replaceAll('-', '_');
 
-function comparison(form: (name: string) => string): Comparison {
+const EXACT = comparison(
+  (name) => name,
+  (name) => originGroups(name).slice(0, 1),
+);
+const FOLDED = comparison(folded, (name) => originGroups(folded(name)));
+
+function comparison(form: Comparison['form'], origins: Comparison['origins']): Comparison {
   const groups = new Map<string, string[]>();
   for (const [group, members] of Object.entries(BUILT_IN_GROUPS)) {
     for (const member of members) groups.set(form(member), [...(groups.get(form(member)) ?? []), form(group)]);
   }
-  return { form, groups };
+  return { form, origins, groups };
 }
 
 export function nameList(entries: readonly string[], userGroups: Groups = {}): NameList {
@@ -57,14 +64,11 @@ function matcher(expanded: readonly Entry[], comparing: Comparison): (tool: Tool
 }
 
 /** The groups of a tool: its own file's, the catalogue's and that of where it came from. */
-function groupsOf(tool: ToolFacts, { form, groups }: Comparison): string[] {
-  const origin = originGroup(tool.name);
-  return [
-    ...tool.groups.map(form),
-    ...(groups.get(form(tool.name)) ?? []),
-    ...(origin === undefined ? [] : [form(origin)]),
-  ];
-}
+const groupsOf = (tool: ToolFacts, { form, origins, groups }: Comparison): string[] => [
+  ...tool.groups.map(form),
+  ...(groups.get(form(tool.name)) ?? []),
+  ...origins(tool.name),
+];
 
 interface Entry {
   entry: string;

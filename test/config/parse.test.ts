@@ -42,6 +42,7 @@ describe('a configuration that is wrong', () => {
       '{"allow": ["group:fss"]}',
       'invalid_config c.jsonc:1:12: /allow/0: unknown group "group:fss"; did you mean "group:fs"?',
     ],
+    ['{"deny": ["group:mcp:a__b"]}', 'invalid_config c.jsonc:1:11: /deny/0: unknown group "group:mcp:a__b"'],
     ['{"allow": ["zzz*"]}', 'invalid_config c.jsonc:1:12: /allow/0: unknown tool "zzz*"'],
     ['{"allow": ["constructor"]}', 'invalid_config c.jsonc:1:12: /allow/0: unknown tool "constructor"'],
     [
