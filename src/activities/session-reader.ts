@@ -5,12 +5,9 @@ import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { CountersignError } from '../protocol/errors.ts';
 import { sessionWorkflowId } from '../protocol/ids.ts';
-import { WORKFLOW } from '../protocol/names.ts';
-import { type SessionFacts, type SessionState, sessionRecord } from '../protocol/session.ts';
+import { type SessionFacts, type SessionRecord, type SessionState, sessionRecord } from '../protocol/session.ts';
 
-export interface KnownSession {
-  facts: SessionFacts;
-  state: SessionState;
+export interface KnownSession extends SessionRecord {
   /** The sessions above, nearest first: their rules hold for this one too. */
   above: SessionFacts[];
 }
@@ -58,14 +55,11 @@ export function createSessionReader(client: Client, admit: (facts: SessionFacts)
   return { read };
 }
 
-async function describe(
-  client: Client,
-  id: string,
-): Promise<{ facts: SessionFacts; state: SessionState; parentId: string | undefined }> {
+async function describe(client: Client, id: string): Promise<SessionRecord & { parentId: string | undefined }> {
   try {
     const session = await client.workflow.getHandle(sessionWorkflowId(id)).describe();
-    const record = session.type === WORKFLOW.session ? sessionRecord(session) : undefined;
-    if (record?.facts.id !== id) throw notFound(id);
+    const record = sessionRecord(session);
+    if (!record) throw notFound(id);
     return { ...record, parentId: session.parentExecution?.workflowId ?? undefined };
   } catch (error) {
     throw error instanceof WorkflowNotFoundError ? notFound(id) : error;

@@ -20,8 +20,8 @@ import { readStanding, readWaiting } from '../protocol/forms.ts';
 import { type CallName, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
-import { SESSION_MEMO, type SessionFacts } from '../protocol/session.ts';
 import { CallHandle } from './call.ts';
+import { knownSession } from './known-session.ts';
 import { type Transport, fromFailure, isGone, reach, updateSession } from './transport.ts';
 
 /** One call that waits, as listings show it. */
@@ -274,15 +274,9 @@ export class Approvals {
 
   /** The main session above a call's: it holds the requests of all below it. */
   async #holder(session: string): Promise<string> {
-    try {
-      const { memo } = await reach(() =>
-        this.#transport.client.workflow.getHandle(sessionWorkflowId(session)).describe(),
-      );
-      return (memo?.[SESSION_MEMO] as SessionFacts | undefined)?.main ?? session;
-    } catch (error) {
-      if (isGone(error)) throw new CountersignError('session_not_found', `There is no session ${session}.`);
-      throw error;
-    }
+    const known = await knownSession(this.#transport.client, session);
+    if (!known) throw new CountersignError('session_not_found', `There is no session ${session}.`);
+    return known.facts.main;
   }
 
   async #byCode(code: string): Promise<CallName> {

@@ -6,18 +6,18 @@ import { CountersignError } from '../protocol/errors.ts';
 import {
   type CallName,
   callWorkflowId,
-  isSessionId,
   parseCallWorkflowId,
   parseSessionWorkflowId,
   sessionWorkflowId,
 } from '../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../protocol/names.ts';
-import { type SessionFacts, type SessionState, sessionRecord } from '../protocol/session.ts';
+import type { SessionFacts, SessionState } from '../protocol/session.ts';
 import { type CallEntry, callStory } from './audit-call.ts';
 import { type DecisionEntry, type SessionEntry, decisionsIn, sessionStory } from './audit-session.ts';
 import { type NotifiedEntry, notificationsIn } from './audit-notified.ts';
 import { type HistoryEvent, readHistory, readRuns, timeOf, valueOf } from './history.ts';
-import { type Transport, isGone, reach } from './transport.ts';
+import { knownSession } from './known-session.ts';
+import { type Transport, reach } from './transport.ts';
 
 export type { CallEntry, DecidedBy } from './audit-call.ts';
 export type { NotifiedEntry } from './audit-notified.ts';
@@ -73,7 +73,10 @@ async function auditCall(transport: Transport, name: CallName): Promise<CallAudi
       'call_not_found',
       `There is no call ${id}. List a session's: countersign audit ${name.session}`,
     );
-  const [known, pending] = await Promise.all([findSession(transport, name.session), runningTool(transport, id)]);
+  const [known, pending] = await Promise.all([
+    knownSession(transport.client, name.session),
+    runningTool(transport, id),
+  ]);
   const story = callStory(events, pending);
   const asked = story.some((entry) => entry.what === 'asks');
   const above = asked ? await routeOf(transport, name, known?.facts) : [];
@@ -114,7 +117,7 @@ async function routeOf(
     // One that settled the request stands in the call's own history, where it had its effect.
     const settled = ({ answer, agreed }: DecisionEntry): boolean => answer === 'accepted' && agreed === undefined;
     found.push(...decisionsIn(events, session).filter((entry) => isOf(entry, call) && !settled(entry)));
-    at = at.parent === undefined ? undefined : (await findSession(transport, at.parent))?.facts;
+    at = at.parent === undefined ? undefined : (await knownSession(transport.client, at.parent))?.facts;
   }
   return found;
 }
@@ -131,7 +134,7 @@ const isOf = (named: CallName, call: CallName): boolean =>
   named.session === call.session && named.callId === call.callId;
 
 async function auditSession(transport: Transport, id: string): Promise<SessionAudit> {
-  const known = isSessionId(id) ? await findSession(transport, id) : undefined;
+  const known = await knownSession(transport.client, id);
   if (!known)
     throw new CountersignError(
       'session_not_found',
@@ -150,15 +153,3 @@ async function auditSession(transport: Transport, id: string): Promise<SessionAu
 /** By time; what happened at the same millisecond stays in its order. */
 const inOrder = <T extends { at: string }>(entries: T[]): T[] =>
   entries.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
-
-async function findSession(
-  { client }: Transport,
-  id: string,
-): Promise<{ facts: SessionFacts; state: SessionState } | undefined> {
-  try {
-    return sessionRecord(await reach(() => client.workflow.getHandle(sessionWorkflowId(id)).describe()));
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
-}

@@ -1,6 +1,6 @@
 /** The door for backends: connect, open sessions, run calls, decide on approvals. */
 import { randomUUID } from 'node:crypto';
-import { Client, Connection, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { CountersignError } from '../protocol/errors.ts';
 import { isSessionId, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, TASK_QUEUE, WORKFLOW } from '../protocol/names.ts';
@@ -8,7 +8,7 @@ import {
   type OpenedAnswer,
   SESSION_MEMO,
   type SessionFacts,
-  type SessionState,
+  type SessionRecord,
   sessionRecord,
 } from '../protocol/session.ts';
 import { connectionSettings } from '../server/connect.ts';
@@ -17,10 +17,11 @@ import type { CallAudit, SessionAudit } from './audit.ts';
 import { CallHandle } from './call.ts';
 import { Control } from './control.ts';
 import { Grants } from './grants.ts';
+import { knownSession } from './known-session.ts';
 import { patience } from './patience.ts';
 import { SessionHandle } from './session.ts';
 import type { BuiltInTools } from './tool-types.ts';
-import { type Transport, fromFailure, isGone, reach, unreachable, untilTaken } from './transport.ts';
+import { type Transport, fromFailure, unreachable, untilTaken } from './transport.ts';
 
 /** A worker in this process (src/server/worker.ts): calls then start eagerly, without a trip through the task queue. */
 export interface EmbeddedWorker {
@@ -156,9 +157,9 @@ export class Countersign<Tools = BuiltInTools> {
   }
 
   /** Sessions, newest first; those that have ended too when `all`. A session that was refused is none. */
-  async sessions({ all = false } = {}): Promise<{ facts: SessionFacts; state: SessionState }[]> {
+  async sessions({ all = false } = {}): Promise<SessionRecord[]> {
     const query = `WorkflowType="${WORKFLOW.session}"${all ? ' AND ExecutionStatus!="ContinuedAsNew"' : ' AND ExecutionStatus="Running"'}`;
-    const found = [];
+    const found: SessionRecord[] = [];
     try {
       for await (const info of this.#transport.client.workflow.list({ query })) {
         const session = sessionRecord(info);
@@ -206,17 +207,9 @@ export class Countersign<Tools = BuiltInTools> {
     await this.close();
   }
 
-  async #state(id: string): Promise<{ facts: SessionFacts; state: SessionState } | undefined> {
+  async #state(id: string): Promise<SessionRecord | undefined> {
     if (!isSessionId(id)) throw invalidSessionId(id);
-    try {
-      const description = await reach(() =>
-        this.#transport.client.workflow.getHandle(sessionWorkflowId(id)).describe(),
-      );
-      return description.type === WORKFLOW.session ? sessionRecord(description) : undefined;
-    } catch (error) {
-      if (isGone(error) || error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    }
+    return knownSession(this.#transport.client, id);
   }
 }
 

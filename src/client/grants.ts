@@ -14,9 +14,9 @@ import {
 } from '../protocol/grant.ts';
 import { sessionWorkflowId } from '../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../protocol/names.ts';
-import { sessionRecord } from '../protocol/session.ts';
 import { type Signer, signGrant } from '../approval/sign.ts';
 import { type Transport, fromFailure, isGone, reach, updateSession } from './transport.ts';
+import { knownSession } from './known-session.ts';
 
 export interface GrantOptions {
   tool: string;
@@ -99,13 +99,10 @@ export class Grants {
 
   /** Where its grants hold. */
   async #place(): Promise<GrantPlace> {
-    try {
-      const facts = sessionRecord(await reach(() => this.#session.describe()))?.facts;
-      if (facts) return { namespace: this.#transport.client.options.namespace, workspace: facts.workspace };
-    } catch (error) {
-      if (!isGone(error)) throw error;
-    }
-    throw this.#closed();
+    const { client } = this.#transport;
+    const known = await knownSession(client, this.#main);
+    if (!known) throw this.#closed();
+    return { namespace: client.options.namespace, workspace: known.facts.workspace };
   }
 
   #closed(): CountersignError {

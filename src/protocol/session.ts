@@ -1,6 +1,7 @@
 /** A session's immutable start data, its states, and what it answers. */
 import type { ErrorCode } from './errors.ts';
-import { SEARCH_ATTRIBUTE } from './names.ts';
+import { parseSessionWorkflowId } from './ids.ts';
+import { SEARCH_ATTRIBUTE, WORKFLOW } from './names.ts';
 
 export const SESSION_KINDS = ['main', 'branch', 'worker'] as const;
 /** `main` reaches a human; `branch` is a child that asks through its parent; `worker` is a read-only child. */
@@ -40,24 +41,31 @@ export type SessionState = 'open' | 'closing' | 'closed';
 
 /** Of a session workflow's description or listing, what {@link sessionRecord} reads. */
 export interface SessionDescription {
+  workflowId: string;
+  /** Of the workflow. */
+  type: string;
   memo?: Record<string, unknown> | undefined;
   /** The name is Temporal's, as `RUNNING`. */
   status: { name: string };
   searchAttributes: Record<string, readonly unknown[] | undefined>;
 }
 
+export interface SessionRecord {
+  facts: SessionFacts;
+  /** Whether it takes calls. */
+  state: SessionState;
+}
+
 /**
- * The facts of a session by its workflow's description, and whether it takes calls. Undefined where there is none: the workflow names no
- * session, or one that was refused.
+ * A session by its workflow's description. Undefined where there is none: the workflow is of another type, names no session or another one
+ * than its id does, or the session was refused.
  */
-export function sessionRecord({
-  memo,
-  status,
-  searchAttributes,
-}: SessionDescription): { facts: SessionFacts; state: SessionState } | undefined {
+export function sessionRecord(described: SessionDescription): SessionRecord | undefined {
+  const { workflowId, type, memo, status, searchAttributes } = described;
   const facts = memo?.[SESSION_MEMO] as SessionFacts | undefined;
+  if (type !== WORKFLOW.session || !facts || facts.id !== parseSessionWorkflowId(workflowId)) return undefined;
   const said = searchAttributes[SEARCH_ATTRIBUTE.state]?.[0];
-  if (!facts || said === SESSION_REFUSED) return undefined;
+  if (said === SESSION_REFUSED) return undefined;
   if (status.name !== 'RUNNING') return { facts, state: 'closed' };
   return { facts, state: said === 'closing' ? 'closing' : 'open' };
 }

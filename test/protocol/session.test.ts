@@ -11,6 +11,14 @@ const facts: SessionFacts = {
   channel: null,
 };
 
+const workflow = {
+  workflowId: 'session/s',
+  type: 'session',
+  memo: { countersignSession: facts },
+  status: { name: 'RUNNING' },
+  searchAttributes: {},
+};
+
 it.each([
   ['RUNNING', 'open', 'open'],
   ['RUNNING', 'closing', 'closing'],
@@ -18,18 +26,22 @@ it.each([
   ['TERMINATED', 'open', 'closed'],
   ['FAILED', 'closing', 'closed'],
 ])('a session whose workflow is %s and says %s is %s', (name, said, state) => {
-  const description = {
-    memo: { countersignSession: facts },
-    status: { name },
-    searchAttributes: { CountersignState: [said] },
-  };
-  expect(sessionRecord(description)).toEqual({ facts, state });
+  const searchAttributes = { CountersignState: [said] };
+  expect(sessionRecord({ ...workflow, status: { name }, searchAttributes })).toEqual({ facts, state });
 });
 
-it('what was refused is no session, and neither is a workflow without facts', () => {
+it('what was refused is no session', () => {
   const searchAttributes = { CountersignState: ['refused'] };
   for (const name of ['RUNNING', 'FAILED'])
-    expect(sessionRecord({ memo: { countersignSession: facts }, status: { name }, searchAttributes })).toBeUndefined();
-  expect(sessionRecord({ memo: {}, status: { name: 'RUNNING' }, searchAttributes: {} })).toBeUndefined();
-  expect(sessionRecord({ status: { name: 'RUNNING' }, searchAttributes: {} })).toBeUndefined();
+    expect(sessionRecord({ ...workflow, status: { name }, searchAttributes })).toBeUndefined();
+});
+
+it.each([
+  ['has no facts', { memo: {} }],
+  ['has no memo', { memo: undefined }],
+  ['has the facts of another', { workflowId: 'session/other' }],
+  ['is called as a call is', { workflowId: 'call/s/s' }],
+  ['is of another type', { type: 'toolCall' }],
+])('a workflow that %s is no session', (_, other) => {
+  expect(sessionRecord({ ...workflow, ...other })).toBeUndefined();
 });

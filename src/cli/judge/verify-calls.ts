@@ -2,11 +2,11 @@
 import type { Client } from '@temporalio/client';
 import { callsUnder } from '../../client/audit-session.ts';
 import { readHistory } from '../../client/history.ts';
-import { isGone, unreachable } from '../../client/transport.ts';
+import { knownSession } from '../../client/known-session.ts';
 import { mapAtMost } from '../../common/at-most.ts';
 import { CountersignError } from '../../protocol/errors.ts';
-import { parseCallWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../../protocol/ids.ts';
-import { type SessionFacts, sessionRecord } from '../../protocol/session.ts';
+import { parseCallWorkflowId, parseSessionWorkflowId } from '../../protocol/ids.ts';
+import type { SessionFacts } from '../../protocol/session.ts';
 import { builtInTools } from '../../tools/index.ts';
 import { findSession } from '../sessions/find-session.ts';
 import { type AnyCountersign, callNamed, isCallReference } from '../service/with-service.ts';
@@ -59,22 +59,12 @@ async function verifyOne(client: Client, call: string, settings: VerifySettings)
 /** The session and those above it, nearest first, as far as Temporal keeps them. A parent that stands no higher leads nowhere. */
 async function sessionsOf(client: Client, id: string): Promise<SessionFacts[]> {
   const sessions: SessionFacts[] = [];
-  for (let facts = await factsOf(client, id); facts;) {
+  for (let facts = (await knownSession(client, id))?.facts; facts;) {
     sessions.push(facts);
-    const above = facts.parent === undefined ? undefined : await factsOf(client, facts.parent);
+    const above = facts.parent === undefined ? undefined : (await knownSession(client, facts.parent))?.facts;
     facts = above && above.depth < facts.depth ? above : undefined;
   }
   return sessions;
-}
-
-/** A session's facts; undefined where Temporal no longer keeps them. */
-async function factsOf(client: Client, id: string): Promise<SessionFacts | undefined> {
-  try {
-    return sessionRecord(await client.workflow.getHandle(sessionWorkflowId(id)).describe())?.facts;
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw unreachable(error) ?? error;
-  }
 }
 
 /** A tool that this program does not have is reckoned among the dangerous ones. */

@@ -1,8 +1,6 @@
 /** A session's record, open or not, over a connection of its own. */
 import type { SessionFacts, SessionState } from '../../client/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
-import { isSessionId, sessionWorkflowId } from '../../protocol/ids.ts';
-import { sessionRecord } from '../../protocol/session.ts';
 import { type AnyCountersign, withService } from '../service/with-service.ts';
 
 export interface KnownFacts {
@@ -17,12 +15,8 @@ export const sessionKnown = (id: string): Promise<KnownFacts> =>
 
 /** @throws CountersignError `session_not_found`, `no_service` */
 export async function findSession(countersign: AnyCountersign, id: string): Promise<KnownFacts> {
-  const { isGone, reach } = await import('../../client/transport.ts');
-  const workflow = countersign.temporal.workflow.getHandle(sessionWorkflowId(id));
-  const gone = (error: unknown): undefined => {
-    if (!isGone(error)) throw error;
-  };
-  const found = isSessionId(id) ? await reach(() => workflow.describe()).then(sessionRecord, gone) : undefined;
+  const { knownSession } = await import('../../client/known-session.ts');
+  const found = await knownSession(countersign.temporal, id);
   if (found) {
     const { parent } = found.facts;
     const upper = parent === undefined ? undefined : (await findSession(countersign, parent)).facts;
