@@ -7,18 +7,26 @@ import { braces, foldSegment, isUnder, matchText, pathGlob, segments } from './p
 /** Purpose → globs from any folder of the workspace, in lower case. */
 const PROTECTED: Readonly<Record<string, readonly string[]>> = {
   'git runs what its configuration and hooks name': [
-    '.git',
-    '.git/{hooks,modules,worktrees}/**',
-    '.git/{config,config.worktree,commondir,info/attributes,objects/info/alternates}',
+    '.git/{info/attributes,objects/info/alternates}',
+    '.git/{rebase-merge,rebase-apply,sequencer}/**',
     '*.git/{hooks/**,config}',
+    // A folder with one is a repository, whatever its name.
+    'head',
+    'hooks/{applypatch-msg,pre-applypatch,post-applypatch,pre-commit,pre-merge-commit,prepare-commit-msg,commit-msg,post-commit}',
+    'hooks/{pre-rebase,post-checkout,post-merge,pre-push,post-rewrite,pre-auto-gc,post-index-change,fsmonitor-watchman,sendemail-validate}',
+    'hooks/{pre-receive,update,proc-receive,post-receive,post-update,push-to-checkout,reference-transaction}',
     '.gitmodules',
     '.gitconfig',
     '.config/git/**',
     '.githooks/**',
     '.husky/**',
-    '{.,}lefthook.{yml,yaml,toml,json}',
+    '.huskyrc{,.js,.cjs,.json,.yml,.yaml}',
+    '{.,}lefthook{,-local}.{yml,yaml,toml,json}',
     '.pre-commit-config.yaml',
+    '.overcommit.yml',
+    '.git-hooks/**',
   ],
+  'Mercurial runs the hooks and extensions that it names': ['.hg/{hgrc,hgrc-not-shared}', '.hgrc'],
   'continuous integration runs it': [
     '.{github,gitea,forgejo}/{workflows,actions}/**',
     '.gitlab-ci.{yml,yaml}',
@@ -27,21 +35,22 @@ const PROTECTED: Readonly<Record<string, readonly string[]>> = {
     '.buildkite/**',
     '.teamcity/**',
     '.woodpecker/**',
-    '.azure-pipelines/**',
+    '.{azure-pipelines,azuredevops}/**',
+    '.semaphore/**',
+    '.tekton/**',
+    '.builds/**',
     '.ci/**',
-    '.{travis,drone,woodpecker,cirrus,appveyor}.{yml,yaml}',
+    '.{travis,drone,woodpecker,cirrus,appveyor,build}.{yml,yaml}',
+    '.drone.{star,jsonnet}',
     '{azure-pipelines,bitbucket-pipelines,appveyor,cloudbuild,buildspec}.{yml,yaml}',
     'jenkinsfile',
   ],
   'editors and agents run what it names': [
-    '.vscode/**',
-    '.idea/**',
-    '.zed/**',
-    '.fleet/**',
-    '.cursor/**',
-    '.claude/**',
-    '.codex/**',
-    '.gemini/**',
+    '.{vscode,vs,theia}/**',
+    '.{idea,fleet,run}/**',
+    '.{zed,helix}/**',
+    '.{cursor,windsurf,kiro,roo}/**',
+    '.{claude,codex,gemini}/**',
     '.devcontainer/**',
     '.devcontainer.json',
     '*.code-workspace',
@@ -50,18 +59,23 @@ const PROTECTED: Readonly<Record<string, readonly string[]>> = {
     '.exrc',
     '.{vim,gvim,nvim}rc',
     '.nvim.lua',
-    '.config/{nvim,code,vim}/**',
+    '.vim/**',
+    '.config/{code,vscodium,zed,helix,nvim,vim,emacs}/**',
     '.dir-locals.el',
     '.emacs',
     '.emacs.d/**',
   ],
   'shells and session managers run it at start': [
     '.bash{rc,_profile,_login,_logout,_aliases}',
-    '.{profile,login,logout,inputrc,envrc,kshrc,cshrc,tcshrc}',
+    '.{bashrc,zshrc}.d/**',
+    '.{profile,login,logout,inputrc,envrc}',
+    '.{kshrc,mkshrc,shrc,cshrc,tcshrc,xonshrc}',
     '.z{shrc,shenv,profile,login,logout}',
     '.x{profile,initrc,session,sessionrc}',
     '.pam_environment',
-    '.config/{fish,systemd,autostart,environment.d}/**',
+    '.tmux.conf',
+    '.config/{fish,nushell,powershell,xonsh,tmux,direnv}/**',
+    '.config/{systemd,autostart,environment.d}/**',
     '.ssh/**',
     '.{npmrc,yarnrc,yarnrc.yml,pnpmfile.cjs}',
     '{.,}mise.toml',
@@ -89,19 +103,24 @@ export function protectedPaths(added: readonly string[] = []): ProtectedPaths {
 
 const foldGlob = (glob: string): string =>
   segments(glob)
-    .map((segment) => (/[*?{]/.test(segment) ? segment.toLowerCase() : foldSegment(segment)))
+    .map((segment) => (/[*?{]/.test(segment) ? segment.normalize('NFKC').toLowerCase() : foldSegment(segment)))
     .join('/');
 
 function compile(pattern: string, glob: string, why: string): ProtectedGlob {
-  const parts = segments(pattern);
-  const holders = parts
-    .map((_, index) => parts.slice(0, index).join('/'))
-    // `**` alone would make every folder a holder; only folders that the glob names can be recognised without looking inside.
-    .filter((holder) => holder !== '' && !holder.endsWith('**') && /[^*/]/.test(holder));
+  const patterns = braces(pattern);
   // A glob that ends in `/**` protects the folder itself too: renaming or replacing it replaces what is in it.
-  const own = pattern.endsWith('/**') ? [pattern, pattern.slice(0, -3)] : [pattern];
+  const own = patterns.flatMap((one) => (one.endsWith('/**') ? [one, one.slice(0, -3)] : [one]));
+  const holders = new Set(patterns.flatMap(foldersAbove));
   const matchers = own.map(pathGlob);
-  return { glob, why, matches: (path) => matchers.some((match) => match(path)), holders: holders.map(pathGlob) };
+  return { glob, why, matches: (path) => matchers.some((match) => match(path)), holders: [...holders].map(pathGlob) };
+}
+
+/** `**` alone would make every folder a holder; only folders that the glob names can be recognised without looking inside. */
+function foldersAbove(pattern: string): string[] {
+  const parts = segments(pattern);
+  return parts
+    .map((_, index) => parts.slice(0, index).join('/'))
+    .filter((holder) => holder !== '' && !holder.endsWith('**') && /[^*/]/.test(holder));
 }
 
 /** Why a change at this path (from the workspace, canonical) needs an approval, or undefined. */
@@ -116,6 +135,24 @@ export function protectedBy(
   if (access !== 'delete') return undefined;
   if (path.length === 0) return { glob: '.', why: 'it is the whole workspace' };
   return table.find((one) => one.holders.some((holds) => holds(path)));
+}
+
+/** What git runs or takes orders from, by name inside a `.git` folder. */
+export const GIT_CONTROL = ['config', 'config.worktree', 'hooks', 'modules', 'worktrees', 'commondir'] as const;
+
+/**
+ * Why no tool changes this path, or undefined: it is hooks or configuration of a repository, be it in a subfolder. The next git command of a person, outside of any
+ * sandbox, would run what they say.
+ */
+export function gitControl(given: string): string | undefined {
+  const path = segments(given).map(foldSegment);
+  const steers = path.some((name, at) => {
+    const inside = path[at + 1];
+    return name === '.git' && (inside === undefined || GIT_CONTROL.some((one) => one === inside));
+  });
+  return steers
+    ? `${given} decides what git executes, so tools may not change it; ask a person to, or use git's own commands in an approved shell call`
+    : undefined;
 }
 
 /** What a path from the workspace is to the table: a protected place, or a folder on the way to one. */

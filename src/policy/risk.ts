@@ -2,7 +2,7 @@
 import { CONFIG_FILE } from '../protocol/names.ts';
 import { hostMatches } from './hosts.ts';
 import { allowRulesOn, ruleMatches } from './layers.ts';
-import { isOwn, protectedBy, secrets } from './protected.ts';
+import { gitControl, isOwn, protectedBy, secrets } from './protected.ts';
 import type { Rules } from './rules.ts';
 import type { CallFacts, Finding, JudgedSession, ResolvedSubject, Surroundings } from './types.ts';
 
@@ -40,6 +40,9 @@ function pathFindings(
     return [{ layer: 'risk', rule: 'risk.outside_workspace', effect: 'deny', reason, code: 'outside_workspace' }];
   }
   if (access === 'read') return [];
+  const steersGit = gitControl(relative);
+  if (steersGit !== undefined)
+    return [{ layer: 'risk', rule: 'risk.git_control', effect: 'deny', reason: steersGit, code: 'protected_path' }];
   const found = protectedBy(relative, access, rules.protected);
   return found === undefined
     ? []

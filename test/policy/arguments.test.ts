@@ -163,7 +163,7 @@ describe('several rules', () => {
       'deny deny "write"',
     );
     expect(verdict(fileCall('write', '../a', 'write'), rulesOf({ rules: allow }))).toBe('deny risk.outside_workspace');
-    expect(verdict(fileCall('write', '.git/config', 'write'), rulesOf({ rules: allow }))).toBe(
+    expect(verdict(fileCall('write', '.gitmodules', 'write'), rulesOf({ rules: allow }))).toBe(
       'ask risk.protected_path',
     );
     expect(verdict(fileCall('delete', '/tmp/a', 'delete'), rulesOf({ rules: allow }))).toBe('ask risk.delete_outside');

@@ -15,6 +15,7 @@ const said = (access: Access, path: string, resolved?: string): string =>
 const OUTSIDE = 'deny risk.outside_workspace';
 const PROTECTED = 'ask risk.protected_path';
 const OWN = 'deny risk.own_files';
+const GIT = 'deny risk.git_control';
 
 describe('hostile paths', () => {
   const TABLE: [access: Access, path: string, expected: string, resolved?: string][] = [
@@ -55,31 +56,35 @@ describe('hostile paths', () => {
     ['delete', '.', OWN],
     ['write', 'alias.jsonc', OWN, '/work/site/countersign.config.jsonc'],
     ['read', 'countersign.config.jsonc', 'run tier.read_only'],
+    // What git obeys: no person is asked, for no tool would do it
+    ['write', '.git/hooks/pre-commit', GIT],
+    ['write', '.git/hooks', GIT],
+    ['write', '.git/config', GIT],
+    ['write', '.git/config.worktree', GIT],
+    ['write', '.git', GIT],
+    ['delete', '.git', GIT],
+    ['write', '.GIT/config', GIT],
+    ['write', '.Git/Hooks/pre-commit', GIT],
+    ['write', '.g\u200cit/config', GIT],
+    ['write', '.git\u200d/hooks/x', GIT],
+    ['write', '．git/config', GIT],
+    ['write', '.git./config', GIT],
+    ['write', '.git /config', GIT],
+    ['write', 'GIT~1/config', GIT],
+    ['write', '.git::$INDEX_ALLOCATION/config', GIT],
+    ['write', '.git/./hooks//x', GIT],
+    ['write', 'src/../.git/config', GIT],
+    ['write', 'link/x', GIT, '/work/site/.git/hooks/x'],
+    ['write', '.git/modules/a/config', GIT],
+    ['write', '.git/worktrees/a/gitdir', GIT],
+    ['write', 'vendor/lib/.git/config', GIT],
+    ['delete', 'vendor/lib/.git', GIT],
+    ['write', 'a/.git/hooks/.git/x', GIT],
+    ['delete', '.git/hooks', GIT],
+    ['read', '.git/hooks/pre-commit', 'run tier.read_only'],
     // Protected, present or not
-    ['write', '.git/hooks/pre-commit', PROTECTED],
-    ['write', '.git/hooks', PROTECTED],
-    ['write', '.git/config', PROTECTED],
-    ['write', '.git/config.worktree', PROTECTED],
-    ['write', '.git', PROTECTED],
-    ['delete', '.git', PROTECTED],
-    ['write', '.GIT/config', PROTECTED],
-    ['write', '.Git/Hooks/pre-commit', PROTECTED],
-    ['write', '.g\u200cit/config', PROTECTED],
-    ['write', '.git\u200d/hooks/x', PROTECTED],
-    ['write', '．git/config', PROTECTED],
-    ['write', '.git./config', PROTECTED],
-    ['write', '.git /config', PROTECTED],
-    ['write', 'GIT~1/config', PROTECTED],
-    ['write', '.git::$INDEX_ALLOCATION/config', PROTECTED],
-    ['write', '.git/./hooks//x', PROTECTED],
-    ['write', 'src/../.git/config', PROTECTED],
-    ['write', 'link/x', PROTECTED, '/work/site/.git/hooks/x'],
-    ['write', '.git/modules/a/config', PROTECTED],
-    ['write', '.git/worktrees/a/gitdir', PROTECTED],
     ['write', '.git/info/attributes', PROTECTED],
     ['write', '.git/objects/info/alternates', PROTECTED],
-    ['write', 'vendor/lib/.git/config', PROTECTED],
-    ['delete', 'vendor/lib/.git', PROTECTED],
     ['write', 'bare.git/hooks/post-receive', PROTECTED],
     ['write', '.gitmodules', PROTECTED],
     ['write', '.github/workflows/ci.yml', PROTECTED],
@@ -124,6 +129,12 @@ describe('hostile paths', () => {
     ['write', 'a\\..\\b', 'run tier.workspace'],
     ['write', '%2e%2e/x', 'run tier.workspace'],
     ['delete', 'src', 'run tier.workspace'],
+    ['write', '.git/description', 'run tier.workspace'],
+    ['write', 'src/hooks/post-list.ts', 'run tier.workspace'],
+    ['write', 'hooks/useHead.ts', 'run tier.workspace'],
+    ['write', 'head/a.ts', 'run tier.workspace'],
+    ['write', '.config/a', 'run tier.workspace'],
+    ['write', '.hg/store/x', 'run tier.workspace'],
     ['write', '/work/site/a', 'run tier.workspace'],
     ['delete', '/work/site/a', 'run tier.workspace'],
   ];
@@ -143,8 +154,9 @@ describe('what a risk says', () => {
 
   it('refuses with the code of the refusal', () => {
     const code = (path: string) => judge(fileCall('write', path, 'write'), session(), rulesOf({}), surroundings).code;
-    expect([code('../x'), code('countersign.config.jsonc'), code('a')]).toEqual([
+    expect([code('../x'), code('countersign.config.jsonc'), code('.git/config'), code('a')]).toEqual([
       'outside_workspace',
+      'protected_path',
       'protected_path',
       undefined,
     ]);
@@ -157,6 +169,12 @@ describe('what a risk says', () => {
     expect(verdict(fileCall('delete', 'deploy', 'delete'), rules)).toBe('ask risk.protected_path');
     expect(verdict(fileCall('write', 'package-lock.json', 'write'), rules)).toBe('ask risk.protected_path');
     expect(verdict(fileCall('write', 'sub/package-lock.json', 'write'), rules)).toBe('run tier.workspace');
+  });
+
+  it('protects them however their letters are composed', () => {
+    const rules = rulesOf({ protect: ['d\u0065\u0301*/**', 'caf\u00e9/**'] });
+    for (const path of ['d\u00e9ploy/a', 'de\u0301ploy/a', 'D\u00c9PLOY/a', 'caf\u00e9/a', 'cafe\u0301/a'])
+      expect(verdict(fileCall('write', path, 'write'), rules)).toBe('ask risk.protected_path');
   });
 
   it('asks about hosts that are not known, once some are', () => {

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CONFIG_FILE } from '../../protocol/names.ts';
 import { CountersignError } from '../../protocol/errors.ts';
+import { gitControl } from '../../policy/protected.ts';
 import { identityOf, type Protection } from './beneath.ts';
 import { canonicalPath } from './subjects.ts';
 
@@ -29,21 +30,8 @@ export const sessionProtection = (workspace: string, own: readonly string[]): Pr
 export const holdsProtected = (folder: string, { paths }: Protection): boolean =>
   paths.some((path) => path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`));
 
-/** What git runs or takes orders from, by name inside a `.git` folder. */
-export const GIT_CONTROL = ['config', 'config.worktree', 'hooks', 'modules', 'worktrees', 'commondir'] as const;
-
-/**
- * Refuses changes of hooks and configuration in any repository of the workspace: the next git command of a person, outside of any sandbox, would
- * run what they say. Case is ignored, as some file systems do.
- */
+/** Policy has said the same; what counts is the place that was opened. */
 export function refuseGitControl(canonical: string): void {
-  const names = canonical.toLowerCase().split('/');
-  const at = names.lastIndexOf('.git');
-  if (at === -1) return;
-  const inside = names[at + 1];
-  if (inside !== undefined && !GIT_CONTROL.some((name) => name === inside)) return;
-  throw new CountersignError(
-    'protected_path',
-    `${canonical} decides what git executes, so tools may not change it; ask a person to, or use git's own commands in an approved shell call`,
-  );
+  const reason = gitControl(canonical);
+  if (reason !== undefined) throw new CountersignError('protected_path', reason);
 }

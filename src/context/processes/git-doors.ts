@@ -6,7 +6,7 @@ import { linkSync, lstatSync, mkdirSync, readFileSync, rmdirSync, unlinkSync, wr
 import { randomBytes } from 'node:crypto';
 import { isErrno } from '../../common/errno.ts';
 import { identityOf, through } from '../files/beneath.ts';
-import { GIT_CONTROL } from '../files/protected.ts';
+import { GIT_CONTROL } from '../../policy/protected.ts';
 import { MountPoints, attempt } from './mount-points.ts';
 
 type Held = { fd: number; path: string };

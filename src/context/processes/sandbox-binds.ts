@@ -1,7 +1,7 @@
 /** The workspace inside the sandbox: bound by descriptor, with doors shut in it that a command must not use. */
 import { closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
 import { O_PATH, through, type Protection } from '../files/beneath.ts';
-import { GIT_CONTROL } from '../files/protected.ts';
+import { GIT_CONTROL } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { shutDoor } from './doors.ts';
 import type { Environment } from './environment.ts';
