@@ -103,8 +103,8 @@ function message({ keyword, params, message: text = 'is not valid', data, instan
   if (keyword === 'enum' && Array.isArray(params['allowedValues'])) {
     const allowed = params['allowedValues'].map(String);
     const hint = typeof data === 'string' ? didYouMean(data, allowed) : '';
-    const later = instancePath === '/shell/backend' ? '; containers and remote nodes come in a later version' : '';
-    return `${JSON.stringify(data)} is none of ${allowed.join(', ')}${hint}${later}`;
+    const later = instancePath === '/shell/backend' ? ' (containers and remote nodes come in a later version)' : '';
+    return `${JSON.stringify(data)} is none of ${allowed.join(', ')}${later}${hint}`;
   }
   if (keyword === 'anyOf') return 'must have exactly one of exact, glob, host, under';
   if (keyword === 'pattern')

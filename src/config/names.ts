@@ -1,6 +1,7 @@
 /** Checks of what a schema can't say: that tools and groups exist, and that settings agree with each other. */
 import { BUILT_IN_GROUPS, BUILT_IN_TOOLS, isOriginName } from '../policy/catalogue.ts';
 import { matchText } from '../policy/paths.ts';
+import { TIERS } from '../protocol/tool.ts';
 import { type Tool, builtInTools } from '../tools/index.ts';
 import { approverProblems } from './approvers.ts';
 import type { ConfigFile } from './schema.ts';
@@ -22,13 +23,35 @@ export function unknownNames(file: ConfigFile, tools: readonly KnownTool[] = bui
     ...Object.keys(BUILT_IN_GROUPS),
     ...Object.keys(file.groups ?? {}),
   ];
-  return toolNames(file).flatMap(({ path, name }) => {
-    const matches = name.includes('*') ? known.some((one) => matchText(name, one)) : known.includes(name);
-    if (matches || isOriginName(name)) return [];
-    const what = name.startsWith('group:') ? 'group' : 'tool';
-    return [{ path, message: `unknown ${what} ${JSON.stringify(name)}${didYouMean(name, known)}` }];
-  });
+  const tiers = [...TIERS, ...known];
+  const agents = ['default', ...Object.keys(file.agents ?? {})].map((agent) => `agent:${agent}`);
+  const check =
+    (what: string, names: readonly string[]) =>
+    ({ path, name }: NamePlace): Problem[] => {
+      const matches = name.includes('*') ? known.some((one) => matchText(name, one)) : names.includes(name);
+      if (matches || isOriginName(name)) return [];
+      const sort = /^(group|agent|control):/.exec(name)?.[1] ?? what;
+      return [{ path, message: `unknown ${sort} ${JSON.stringify(name)}${didYouMean(name, names)}` }];
+    };
+  return [
+    ...toolNames(file).flatMap(check('tool', known)),
+    ...quorumNames(file).flatMap(check('tier or tool', tiers)),
+    ...approverNames(file).flatMap(check('tier or tool', [...tiers, ...agents, 'control:resume'])),
+  ];
 }
+
+interface NamePlace {
+  path: (string | number)[];
+  name: string;
+}
+
+const quorumNames = ({ approvals }: ConfigFile): NamePlace[] =>
+  Object.keys(approvals?.requiredFor ?? {}).map((name) => ({ path: ['approvals', 'requiredFor', name], name }));
+
+const approverNames = ({ approvals }: ConfigFile): NamePlace[] =>
+  (approvals?.approvers ?? []).flatMap(({ may = [] }, at) =>
+    may.map((name, index) => ({ path: ['approvals', 'approvers', at, 'may', index], name })),
+  );
 
 /** Settings that can't both hold. */
 export function conflicts(file: ConfigFile): Problem[] {
@@ -53,7 +76,7 @@ const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 
 /** Every place where the file names a tool or a group, in sections of sections too. */
-function toolNames(section: Section, path: (string | number)[] = []): { path: (string | number)[]; name: string }[] {
+function toolNames(section: Section, path: (string | number)[] = []): NamePlace[] {
   const lists = LISTS.flatMap((list) =>
     texts(section[list]).map((name, index) => ({ path: [...path, list, index], name })),
   );

@@ -59,13 +59,34 @@ export function fingerprint(tool: Tool): string {
   return known;
 }
 
-/** Names within a third of the given one's length (at least two edits), by Levenshtein distance; at most three. */
+/** What tools are called elsewhere. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    shell: 'bash sh exec execute run terminal command',
+    read: 'cat view open',
+    write: 'create save',
+    edit: 'replace patch',
+    list: 'ls dir',
+    search: 'grep rg find',
+    delete: 'rm remove unlink',
+  }).flatMap(([name, others]) => others.split(' ').map((other) => [other, name] as const)),
+);
+
+/**
+ * At most three names that may have been meant, best first: those that the given one has as a word of its own (`delete_file`, `fs` for `group:fs`)
+ * or by what such tools are called elsewhere (`bash`); then those within a third of its length (at least two edits) by Levenshtein distance.
+ */
 export function nearestNames(name: string, names: readonly string[]): string[] {
   // A model's slip is short; distance to a name of any length would cost its square.
   const wanted = name.slice(0, 64).toLowerCase();
+  const words = wanted.split(/[^a-z0-9]+/).flatMap((word) => [word, ELSEWHERE.get(word) ?? word]);
   const reach = Math.max(2, Math.floor(wanted.length / 3));
   return names
-    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.slice(0, 64).toLowerCase()) }))
+    .map((candidate) => {
+      const own = candidate.slice(candidate.lastIndexOf(':') + 1).toLowerCase();
+      const distance = editDistance(wanted, candidate.slice(0, 64).toLowerCase());
+      return { candidate, distance: distance > 1 && words.includes(own) ? 1 : distance };
+    })
     .filter(({ candidate, distance }) => distance <= reach && distance < candidate.length)
     .sort((a, b) => a.distance - b.distance)
     .slice(0, 3)

@@ -90,7 +90,7 @@ it('all of it is taken over', () => {
     name: 'ada',
     publicKey,
     roles: ['emergency'],
-    may: ['elevated', 'agent:build'],
+    may: ['elevated', 'agent:default'],
     until: '2027-01-31T12:00Z',
   };
   expect(parse({ approvers: [given], required: 1, requiredFor: { elevated: 1 } })()).toMatchObject({

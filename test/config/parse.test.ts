@@ -42,6 +42,13 @@ describe('a configuration that is wrong', () => {
       '{"allow": ["group:fss"]}',
       'invalid_config c.jsonc:1:12: /allow/0: unknown group "group:fss"; did you mean "group:fs"?',
     ],
+    ['{"deny": ["bash"]}', 'invalid_config c.jsonc:1:11: /deny/0: unknown tool "bash"; did you mean "shell"?'],
+    ['{"deny": ["exec"]}', 'invalid_config c.jsonc:1:11: /deny/0: unknown tool "exec"; did you mean "shell"?'],
+    [
+      '{"deny": ["delete_file"]}',
+      'invalid_config c.jsonc:1:11: /deny/0: unknown tool "delete_file"; did you mean "delete"?',
+    ],
+    ['{"deny": ["fs"]}', 'invalid_config c.jsonc:1:11: /deny/0: unknown tool "fs"; did you mean "group:fs"?'],
     ['{"deny": ["group:mcp:a__b"]}', 'invalid_config c.jsonc:1:11: /deny/0: unknown group "group:mcp:a__b"'],
     ['{"allow": ["zzz*"]}', 'invalid_config c.jsonc:1:12: /allow/0: unknown tool "zzz*"'],
     ['{"allow": ["constructor"]}', 'invalid_config c.jsonc:1:12: /allow/0: unknown tool "constructor"'],
@@ -76,11 +83,11 @@ describe('a configuration that is wrong', () => {
     ],
     [
       '{"shell": {"backend": "container"}}',
-      'invalid_config c.jsonc:1:23: /shell/backend: "container" is none of sandbox, host, disabled; containers and remote nodes come in a later version',
+      'invalid_config c.jsonc:1:23: /shell/backend: "container" is none of sandbox, host, disabled (containers and remote nodes come in a later version)',
     ],
     [
       '{"shell": {"backend": "Sandbox"}}',
-      'invalid_config c.jsonc:1:23: /shell/backend: "Sandbox" is none of sandbox, host, disabled; did you mean "sandbox"?; containers and remote nodes come in a later version',
+      'invalid_config c.jsonc:1:23: /shell/backend: "Sandbox" is none of sandbox, host, disabled (containers and remote nodes come in a later version); did you mean "sandbox"?',
     ],
     [
       '{"approvals": {"timeout": "3 days"}}',
@@ -89,6 +96,42 @@ describe('a configuration that is wrong', () => {
     [
       '{"approvals": {"timeout": "3m", "timeoutMs": 5}}',
       'invalid_config c.jsonc:1:46: /approvals/timeoutMs: give timeout or timeoutMs, not both',
+    ],
+    [
+      '{"approvals": {"requiredFor": {"shel": 2}}}',
+      'invalid_config c.jsonc:1:40: /approvals/requiredFor/shel: unknown tier or tool "shel"; did you mean "shell"?',
+    ],
+    [
+      '{"approvals": {"requiredFor": {"elevatd": 2}}}',
+      'invalid_config c.jsonc:1:43: /approvals/requiredFor/elevatd: unknown tier or tool "elevatd"; did you mean "elevated"?',
+    ],
+    [
+      '{"approvals": {"requiredFor": {"group:fss": 2}}}',
+      'invalid_config c.jsonc:1:45: /approvals/requiredFor/group:fss: unknown group "group:fss"; did you mean "group:fs"?',
+    ],
+    [
+      '{"approvals": {"requiredFor": {"elev*": 2}}}',
+      'invalid_config c.jsonc:1:41: /approvals/requiredFor/elev*: unknown tier or tool "elev*"',
+    ],
+    [
+      '{"approvals": {"requiredFor": {"agent:default": 2}}}',
+      'invalid_config c.jsonc:1:49: /approvals/requiredFor/agent:default: unknown agent "agent:default"',
+    ],
+    [
+      '{"approvals": {"approvers": [{"name": "ann", "may": ["shel"]}]}}',
+      'invalid_config c.jsonc:1:54: /approvals/approvers/0/may/0: unknown tier or tool "shel"; did you mean "shell"?',
+    ],
+    [
+      '{"agents": {"coder": {}}, "approvals": {"approvers": [{"name": "ann", "may": ["system", "agent:codr"]}]}}',
+      'invalid_config c.jsonc:1:89: /approvals/approvers/0/may/1: unknown agent "agent:codr"; did you mean "agent:coder"?',
+    ],
+    [
+      '{"approvals": {"approvers": [{"name": "ann", "may": ["agent:*"]}]}}',
+      'invalid_config c.jsonc:1:54: /approvals/approvers/0/may/0: unknown agent "agent:*"',
+    ],
+    [
+      '{"approvals": {"approvers": [{"name": "ann", "may": ["control:resum"]}]}}',
+      'invalid_config c.jsonc:1:54: /approvals/approvers/0/may/0: unknown control "control:resum"; did you mean "control:resume"?',
     ],
     ['{"limits": {"running": 0}}', 'invalid_config c.jsonc:1:24: /limits/running: must be >= 1'],
     [
@@ -170,6 +213,8 @@ describe('a configuration that is wrong', () => {
     '{"deny": ["shell",],}',
     '{"deny": ["mcp__github__*", "group:mcp:github", "group:plugin:jira", "group:*", "*", "web_*"]}',
     '{"groups": {"group:mine": ["read"]}, "deny": ["group:mine"]}',
+    '{"groups": {"group:mine": ["read"]}, "approvals": {"requiredFor": {"elevated": 2, "shell": 2, "group:mine": 2, "web_*": 2, "mcp__x__*": 2}}}',
+    '{"agents": {"coder": {}}, "approvals": {"approvers": [{"name": "ann", "may": ["system", "w*", "group:mcp:x", "agent:default", "agent:coder", "control:resume"]}]}}',
     '{"channels": {"ops": {}}, "conversations": {"any name at all": {"ask": ["shell"]}}}',
   ])('%j is accepted', (text) => {
     expect(refusal(text)).toBe('accepted');

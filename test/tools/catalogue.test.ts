@@ -7,7 +7,14 @@ describe('nearest names', () => {
     ['raed', ['read']],
     ['reed', ['read']],
     ['Shel', ['shell']],
-    ['list_files', []],
+    ['list_files', ['list']],
+    ['delete_file', ['delete']],
+    ['Read-File', ['read']],
+    ['bash', ['shell']],
+    ['exec', ['shell']],
+    ['run_command', ['shell']],
+    ['rm', ['delete']],
+    ['files', []],
     ['lst', ['list']],
     ['serch', ['search']],
     ['edti', ['edit']],
@@ -16,6 +23,11 @@ describe('nearest names', () => {
     ['x'.repeat(100_000), []],
   ])('of %.20s', (name, expected) => {
     expect(createCatalogue().nearest(name)).toEqual(expected);
+  });
+
+  it('of a group may be its last word', () => {
+    expect(nearestNames('fs', ['write', 'group:fs', 'group:fs-read'])).toEqual(['group:fs']);
+    expect(nearestNames('group:fss', ['write', 'group:fs'])).toEqual(['group:fs']);
   });
 
   it('are three at most, best first', () => {
