@@ -23,7 +23,13 @@ export { type GrantOptions, Grants } from './grants.ts';
 export { Control, type ControlOptions } from './control.ts';
 export { type CallOptions, SessionHandle } from './session.ts';
 export type { ArgumentsOf, BuiltInTools } from './tool-types.ts';
-export type { ApprovalDetails, ApprovalRequest, Decision, DecisionAnswer } from '../protocol/approval.ts';
+export type {
+  ApprovalDetails,
+  ApprovalRequest,
+  CollectedDecision,
+  Decision,
+  DecisionAnswer,
+} from '../protocol/approval.ts';
 export type { Settled, Waiting } from '../protocol/call.ts';
 export type { Halt } from '../protocol/control.ts';
 export { CountersignError, ERRORS, type ErrorCode, type ErrorKind } from '../protocol/errors.ts';

@@ -223,6 +223,12 @@ test('a quorum of two keys, and an emergency override by one', async () => {
     expect(two.open).toMatchObject({ required: 2, approvers: ['ada', 'bob', 'eve'] });
     await service.countersign.approvals.approve(two.call.id, { signer: ada.signer });
     expect(await ran('two')).toBe(0);
+    expect((await service.countersign.approvals.show(two.call.id)).collected).toMatchObject([
+      { decision: { approver: 'ada', signature: expect.any(String) as string } },
+    ]);
+    expect((await service.countersign.audit(two.call.id)).entries).toContainEqual(
+      expect.objectContaining({ what: 'decision', approver: 'ada', verified: true, agreed: { have: 1, need: 2 } }),
+    );
     await service.countersign.approvals.approve(two.call.id, { signer: bob.signer });
     expect(await two.call.outcome()).toMatchObject({ status: 'completed', approval: { verified: true } });
     const one = await waiting('override');

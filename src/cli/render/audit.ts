@@ -263,7 +263,8 @@ function sessionSaid(entry: SessionAudit['entries'][number]): Piece[] {
       return callLine(entry);
     case 'decision': {
       const edited = entry.edited ? ' with other arguments' : '';
-      const of = `${edited} on call/${entry.session}/${entry.callId} → ${entry.answer ?? 'by signal'}`;
+      const so = entry.agreed ? `, ${entry.agreed.have} of ${entry.agreed.need}` : '';
+      const of = `${edited} on call/${entry.session}/${entry.callId} → ${entry.answer ?? 'by signal'}${so}`;
       const reason = entry.reason === undefined ? '' : `: ${entry.reason}`;
       return [`${entry.approver} decides `, strong(entry.decision), `${of}${reason}`];
     }

@@ -180,6 +180,19 @@ test('a session as Markdown', () => {
     { at, what: 'opened', by: 'me' },
     {
       at,
+      what: 'decision',
+      session: 's',
+      callId: 'c',
+      in: 's',
+      decision: 'approve',
+      approver: 'ann',
+      verified: false,
+      via: 'update',
+      answer: 'accepted',
+      agreed: { have: 1, need: 2 },
+    },
+    {
+      at,
       what: 'call',
       id: 'call/s/c',
       callId: 'c',
@@ -190,9 +203,10 @@ test('a session as Markdown', () => {
     },
   ];
   const story = storyOf({ kind: 'session', id: 's', facts, state: 'open', entries }, { trace: false });
-  expect(storyMarkdown(story).split('\n').slice(-3)).toEqual([
+  expect(storyMarkdown(story).split('\n').slice(-4)).toEqual([
     '',
     '- 2026-11-22T12:00:00.000Z opened by me',
+    '- 2026-11-22T12:00:00.000Z ann decides **approve** on call/s/c → accepted, 1 of 2',
     '- 2026-11-22T12:00:00.000Z **completed** rm \\* after 5 ms  call/s/c',
   ]);
 });
