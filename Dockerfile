@@ -4,6 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
+COPY bin ./bin
 COPY scripts ./scripts
 COPY src ./src
 RUN node scripts/build.ts && npm prune --omit=dev

@@ -2,9 +2,10 @@
 // The `countersign` command: the built program where there is one, the sources in a clone.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { constants, homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { constants } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cacheDir } from './folders.mjs';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const inClone = existsSync(path('../src/cli/main.ts'));
@@ -16,11 +17,10 @@ const YOUNG = '--max-semi-space-size=16';
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   if (process.argv[2] === 'start') startFrugally();
   // Before anything else is loaded: Temporal's client alone is a hundred files, and sources are stripped of their types only once. In the
-  // user's own cache (as cacheDir() in src/server/paths.ts), for who can write there can have us run what they like.
+  // user's own cache, for who can write there can have us run what they like.
   // (Not imported above: an older Node, which this file sends on, does not have it.)
   const { enableCompileCache } = await import('node:module');
-  const { XDG_CACHE_HOME: cache = '' } = process.env;
-  enableCompileCache(join(isAbsolute(cache) ? cache : join(homedir(), '.cache'), 'countersign', 'compile'));
+  enableCompileCache(join(cacheDir(), 'compile'));
   await import(inClone ? '../src/cli/main.ts' : '../dist/cli/main.js');
 } else if (existsSync(path('../node_modules/node/bin/node'))) {
   const child = spawn(path('../node_modules/node/bin/node'), process.argv.slice(1), { stdio: 'inherit' });

@@ -5,9 +5,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cacheDir } from '../bin/folders.mjs';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const MODULES = join(ROOT, 'node_modules');
@@ -139,8 +139,7 @@ function temporalIsAtHand() {
   const version = /github\.com\/temporalio\/cli v([\d.]+)/.exec(
     readFileSync(join(ROOT, 'temporal-server', 'go.mod'), 'utf8'),
   )?.[1];
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  return version !== undefined && existsSync(join(cache, 'countersign', 'temporal', version, 'temporal'));
+  return version !== undefined && existsSync(join(cacheDir(), 'temporal', version, 'temporal'));
 }
 
 /** Downloads or builds it. Shows its own progress, since a build takes minutes. */

@@ -4,9 +4,11 @@
  * COUNTERSIGN_HOME puts configuration and state under one folder (tests, the demo, several services on one machine).
  * The cache stays where it is even then: it holds only what can be made again, and making it again takes minutes.
  */
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { baseDir } from '../../bin/folders.mjs';
 import { CONFIG_FILE } from '../protocol/names.ts';
+
+export { cacheDir } from '../../bin/folders.mjs';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -24,19 +26,10 @@ export const ownPaths = (config?: string): string[] => [
   ...(config === undefined ? [] : [config]),
 ];
 
-/** What can be made again: the Temporal server, workflow bundles. Shared by all services of a user. */
-export const cacheDir = (env: Env = process.env): string => join(base(env, 'XDG_CACHE_HOME', '.cache'), 'countersign');
-
 /** The package's own root: holds `temporal-server/`, and either `src/` (a clone) or `dist/` (published). */
 export const packageRoot = (): string => join(import.meta.dirname, '..', '..');
 
 function place(env: Env, own: string, variable: string, fallback: string): string {
   if (env['COUNTERSIGN_HOME']) return join(resolve(env['COUNTERSIGN_HOME']), own);
-  return join(base(env, variable, fallback), 'countersign');
-}
-
-/** The specification says to ignore relative paths. */
-function base(env: Env, variable: string, fallback: string): string {
-  const value = env[variable];
-  return value && isAbsolute(value) ? value : join(homedir(), fallback);
+  return join(baseDir(env, variable, fallback), 'countersign');
 }

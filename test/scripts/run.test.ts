@@ -8,7 +8,14 @@ import { ROOT, run, runNode } from '../support/processes.ts';
 let clone: string;
 beforeAll(async () => {
   clone = await mkdtemp(join(tmpdir(), 'countersign-run-'));
-  for (const path of ['scripts/run.mjs', 'scripts/set-up.mjs', 'package-lock.json', 'temporal-server', '.ci/run']) {
+  for (const path of [
+    'scripts/run.mjs',
+    'scripts/set-up.mjs',
+    'bin',
+    'package-lock.json',
+    'temporal-server',
+    '.ci/run',
+  ]) {
     await cp(join(ROOT, path), join(clone, path), { recursive: true });
   }
   await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
