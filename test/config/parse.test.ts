@@ -151,6 +151,45 @@ describe('a configuration that is wrong', () => {
       '{"rules": [{"tool": "read", "effect": "deny", "when": {"path": {"under": "~/.ssh"}}}]}',
       'invalid_config c.jsonc:1:64: /rules/0/when/path: "~/.ssh" matches nothing: paths have no ~ and no .. here',
     ],
+    ...(
+      [
+        ['read', 'path', { exact: '../x' }, '"../x" matches nothing: paths have no ~ and no .. here'],
+        ['group:fs', 'path', { glob: '~/**' }, '"~/**" matches nothing: paths have no ~ and no .. here'],
+        ['shell', 'cwd', { exact: '~' }, '"~" matches nothing: paths have no ~ and no .. here'],
+        ['shell', 'cwd', { glob: 'a/../b' }, '"a/../b" matches nothing: paths have no ~ and no .. here'],
+        ['read', 'path', { host: 'x' }, 'path is of type path, which host never matches; use exact or glob or under'],
+        [
+          'group:fs',
+          'path',
+          { host: 'x' },
+          'path is of type path, which host never matches; use exact or glob or under',
+        ],
+        ['shell', 'command', { host: 'x' }, 'command is of type command, which host never matches; use exact or glob'],
+        [
+          'shell',
+          'command',
+          { under: 'x' },
+          'command is of type command, which under never matches; use exact or glob',
+        ],
+        [
+          'write',
+          'content',
+          { under: 'x' },
+          'content is of type text, which under never matches; use exact or glob or host',
+        ],
+        ['shell', 'timeout', { glob: '*' }, 'timeout is of type number, which glob never matches; use exact'],
+        ['shell', 'env', { glob: '*' }, 'env is of type object, which glob never matches; use exact'],
+        ['shell', 'sandbox', { exact: 'false' }, 'sandbox is of type boolean, and "false" is not'],
+        ['shell', 'timeout', { exact: '5' }, 'timeout is of type number, and "5" is not'],
+        ['shell', 'env', { exact: [] }, 'env is of type object, and [] is not'],
+        ['search', 'limit', { exact: 1.5 }, 'limit is of type integer, and 1.5 is not'],
+        ['read', 'path', { exact: 5 }, 'path is of type string, and 5 is not'],
+      ] as const
+    ).map(([tool, argument, pattern, why]): [string, string] => {
+      const text = JSON.stringify({ rules: [{ effect: 'deny', tool, when: { [argument]: pattern } }] });
+      const column = text.indexOf(JSON.stringify(pattern)) + 1;
+      return [text, `invalid_config c.jsonc:1:${column}: /rules/0/when/${argument}: ${why}`];
+    }),
     [
       JSON.stringify({ rules: [{ tool: 'read', effect: 'deny', when: { path: { glob: '{a,b}'.repeat(30) } } }] }),
       'invalid_config c.jsonc:1:57: /rules/0/when/path: the braces of a glob stand for 64 alternatives at most; write several',
@@ -215,6 +254,18 @@ describe('a configuration that is wrong', () => {
     '{"groups": {"group:mine": ["read"]}, "deny": ["group:mine"]}',
     '{"groups": {"group:mine": ["read"]}, "approvals": {"requiredFor": {"elevated": 2, "shell": 2, "group:mine": 2, "web_*": 2, "mcp__x__*": 2}}}',
     '{"agents": {"coder": {}}, "approvals": {"approvers": [{"name": "ann", "may": ["system", "w*", "group:mcp:x", "agent:default", "agent:coder", "control:resume"]}]}}',
+    ...[
+      ['read', { path: { exact: '~backup' } }],
+      ['group:fs', { path: { under: '/srv' } }],
+      ['*', { path: { host: 'x' } }],
+      [
+        'shell',
+        { cwd: { under: 'infra' }, sandbox: { exact: false }, timeout: { exact: 5 }, env: { exact: { A: '1' } } },
+      ],
+      ['shell', { command: { glob: 'npm *' }, reason: { glob: '*' } }],
+      ['mcp__x__y', { url: { host: 'example.org' }, any: { under: 'x' } }],
+      ['web_fetch', { url: { host: 'example.org' } }],
+    ].map(([tool, when]) => JSON.stringify({ rules: [{ tool, effect: 'deny', when }] })),
     '{"channels": {"ops": {}}, "conversations": {"any name at all": {"ask": ["shell"]}}}',
   ])('%j is accepted', (text) => {
     expect(refusal(text)).toBe('accepted');
