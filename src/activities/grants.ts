@@ -1,7 +1,7 @@
 /** Grants as main sessions keep them: taken in, taken back, and looked for where a person would have to be asked. */
 import { activityInfo } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { exampleCall, needsSeveral, neverUsed, notCovered, verifyGrant } from '../approval/grants.ts';
+import { exampleCall, needsSeveral, neverCovered, neverUsed, notCovered, verifyGrant } from '../approval/grants.ts';
 import { requiredFor } from '../approval/quorum.ts';
 import { mapAtMost } from '../common/at-most.ts';
 import { isRevoked, revokeGrant as revoke } from '../context/index.ts';
@@ -79,7 +79,7 @@ async function check(dependencies: Dependencies, grant: Grant, main: KnownSessio
     neverUsed(grant, commandArgument(tool, grant)) ??
     (await uselessOnExample(dependencies, main, grant));
   if (useless === undefined) return { ok: true };
-  const message = `Such a grant would never be used: ${useless}. Approve such calls one by one (countersign pending lists them), or let commands run in the sandbox, where policy asks less.`;
+  const message = `Such a grant would never be used: ${useless}. Approve such calls one by one (countersign pending lists them), let commands run in the sandbox, where policy asks less, or let one command run by an allow rule for exactly its words in the configuration.`;
   return { ok: false, code: 'invalid_usage', message };
 }
 
@@ -120,8 +120,8 @@ function holder({ sessions }: Dependencies): Promise<KnownSession> {
 }
 
 /**
- * A grant must be of use in its main session: one that spells a call out must cover it, and calls like those that it covers must not need
- * several approvers. What policy lets run, or denies, or cannot judge is left alone.
+ * A grant must be of use in its main session: one that spells a call out must cover it, and calls like those that it covers must be such
+ * that any grant may. What policy lets run, or denies, or cannot judge is left alone.
  */
 async function uselessOnExample(
   dependencies: Dependencies,
@@ -133,7 +133,7 @@ async function uselessOnExample(
   const judged = await judgeCall(dependencies, main, { tool: grant.tool, arguments: example.arguments });
   if (!judged.ok || judged.judgement.verdict !== 'ask') return undefined;
   const call = await grantableCall(dependencies, main, judged);
-  if (!example.exact) return needsSeveral(call.required);
+  if (!example.exact) return neverCovered(call);
   return notCovered({ ...grant, scope: { session: main.facts.id } }, call, Date.now());
 }
 

@@ -1,10 +1,11 @@
 /** Whether a grant covers a call, and whether it is its maker's. Pure; deny rules have spoken before anybody asks here. */
 import { compilePattern } from '../policy/patterns.ts';
-import { isRememberable, safeCommand } from '../policy/shell/index.ts';
+import { isRememberable, safeCommand, unknownProgram } from '../policy/shell/index.ts';
 import type { CallFacts } from '../policy/types.ts';
 import type { BoundCommand } from '../protocol/approval.ts';
 import { type Grant, type GrantPattern, type GrantPlace, isGrant } from '../protocol/grant.ts';
 import type { JsonObject } from '../protocol/json.ts';
+import type { Tier } from '../protocol/tool.ts';
 import { type Approver, type Asked, approverNamed, hasEnded, mayDecide } from './approvers.ts';
 import { grantPayload } from './payload.ts';
 import { isSignature, parsePublicKey } from './public-key.ts';
@@ -79,21 +80,24 @@ export function matchGrant(grants: readonly Grant[], call: GrantableCall, now: n
 const isInScope = ({ scope }: Grant, { session, ancestors, agent }: GrantableCall): boolean =>
   'session' in scope ? scope.session === session || ancestors.includes(scope.session) : scope.agent === agent;
 
-/** Never what runs other text or programs; and, outside of the sandbox, nothing whose content is not in its words. */
+/** Never what runs other text or programs; and, outside of the sandbox, only what is known to run nothing but its words. */
 const canBeRemembered = (call: GrantableCall): boolean => notRemembered(call) === undefined;
 
 /** Why no grant stands in for a person on such a call, in words that end no sentence; undefined where one may. */
 function notRemembered({ facts, tier, bound }: GrantableCall): string | undefined {
-  for (const subject of facts.subjects) {
-    if (subject.kind !== 'command') continue;
+  for (const subject of commands(facts)) {
     if (!isRememberable(subject.command)) return 'it runs other programs or text, or cannot be read';
-    if (tier !== 'elevated' && subject.sandbox) continue;
+    if (isInside(subject, tier)) continue;
     if (bound === undefined || bound.partly)
       return `outside of the sandbox ${bound?.unbound[0] ?? 'it is not bound to its programs'}`;
     if (bound.scripts.length > 0) return 'outside of the sandbox it runs files of the workspace';
   }
   return undefined;
 }
+
+const commands = ({ subjects }: CallFacts) => subjects.filter((subject) => subject.kind === 'command');
+
+const isInside = ({ sandbox }: { sandbox: boolean }, tier: Tier): boolean => tier !== 'elevated' && sandbox;
 
 /** Why a grant could never be used, as far as its arguments alone tell; undefined where it may be. */
 export function neverUsed({ arguments: patterns }: Grant, commandArgument: string): string | undefined {
@@ -127,6 +131,16 @@ export function exampleCall({ arguments: patterns }: Grant): { arguments: JsonOb
     arguments: Object.fromEntries(values) as JsonObject,
     exact: all.every(([, pattern]) => 'exact' in pattern),
   };
+}
+
+/** Why no grant stands in on calls like this one, whatever stands in the place of its stars; undefined where one may. */
+export function neverCovered({ facts, tier, required }: GrantableCall): string | undefined {
+  const outside = commands(facts).filter((subject) => !isInside(subject, tier));
+  const program = outside.map(({ command }) => unknownProgram(command)).find((name) => name !== undefined);
+  return (
+    needsSeveral(required) ??
+    (program === undefined ? undefined : `outside of the sandbox ${program} may run more than its words say`)
+  );
 }
 
 /** Of a grant that names one call exactly: why that call would be asked about all the same; undefined where it would not. */

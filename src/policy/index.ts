@@ -15,6 +15,7 @@ export {
   preparePolicy,
   safeCommand,
   type SafeCommand,
+  unknownProgram,
 } from './shell/index.ts';
 export type * from './settings.ts';
 export type * from './types.ts';

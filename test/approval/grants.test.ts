@@ -1,6 +1,6 @@
 /** What a grant covers, and whose it is. */
 import { describe, expect, it } from 'vitest';
-import { type GrantableCall, exampleCall, matchGrant, verifyGrant } from '../../src/approval/grants.ts';
+import { type GrantableCall, exampleCall, matchGrant, neverCovered, verifyGrant } from '../../src/approval/grants.ts';
 import { signGrant } from '../../src/approval/sign.ts';
 import { grantPayload } from '../../src/approval/payload.ts';
 import type { CallFacts, ResolvedSubject } from '../../src/policy/types.ts';
@@ -138,36 +138,21 @@ describe('a grant covers', () => {
     ['no other agent', grant({ scope: { agent: 'deploy' } }), write('docs/a'), false],
     ['nothing that needs two approvers', grant(), write('docs/a', '/w/docs/a', { required: 2 }), false],
 
-    ['a command as it is', shellGrant({ exact: 'systemctl restart web' }), shell('systemctl restart web'), true],
-    ['no other command', shellGrant({ exact: 'systemctl restart web' }), shell('systemctl restart db'), false],
-    [
-      'no command with more behind it',
-      shellGrant({ exact: 'systemctl restart web' }),
-      shell('systemctl restart web; id'),
-      false,
-    ],
-    ['a command in its glob', shellGrant({ glob: 'systemctl restart *' }), shell('systemctl restart db'), true],
+    ['a command as it is', shellGrant({ exact: 'chmod 640 web' }), shell('chmod 640 web'), true],
+    ['no other command', shellGrant({ exact: 'chmod 640 web' }), shell('chmod 640 db'), false],
+    ['no command with more behind it', shellGrant({ exact: 'chmod 640 web' }), shell('chmod 640 web; id'), false],
+    ['a command in its glob', shellGrant({ glob: 'chmod 640 *' }), shell('chmod 640 db'), true],
     [
       'every command of a line in its glob',
-      shellGrant({ glob: 'systemctl restart *' }),
-      shell('systemctl restart db && systemctl restart web'),
+      shellGrant({ glob: 'chmod 640 *' }),
+      shell('chmod 640 db && chmod 640 web'),
       true,
     ],
-    [
-      'no line with another command',
-      shellGrant({ glob: 'systemctl restart *' }),
-      shell('systemctl restart db; systemctl stop db'),
-      false,
-    ],
-    [
-      'no line that redirects',
-      shellGrant({ glob: 'systemctl restart *' }),
-      shell('systemctl restart db > /etc/passwd'),
-      false,
-    ],
-    ['no line that expands', shellGrant({ glob: 'systemctl restart *' }), shell('systemctl restart $(id)'), false],
-    ['no glob for the program', shellGrant({ glob: '*' }), shell('systemctl restart db'), false],
-    ['no glob in the program', shellGrant({ glob: 'sys* restart db' }), shell('systemctl restart db'), false],
+    ['no line with another command', shellGrant({ glob: 'chmod 640 *' }), shell('chmod 640 db; chmod 777 db'), false],
+    ['no line that redirects', shellGrant({ glob: 'chmod 640 *' }), shell('chmod 640 db > /etc/passwd'), false],
+    ['no line that expands', shellGrant({ glob: 'chmod 640 *' }), shell('chmod 640 $(id)'), false],
+    ['no glob for the program', shellGrant({ glob: '*' }), shell('chmod 640 db'), false],
+    ['no glob in the program', shellGrant({ glob: 'ch* 640 db' }), shell('chmod 640 db'), false],
     ['no interpreter, be it exact', shellGrant({ exact: 'python3 x.py' }), shell('python3 x.py'), false],
     [
       'no interpreter by its path',
@@ -175,13 +160,8 @@ describe('a grant covers', () => {
       shell('/usr/bin/python3 x.py'),
       false,
     ],
-    [
-      'no wrapper, be it exact',
-      shellGrant({ exact: 'sudo systemctl restart web' }),
-      shell('sudo systemctl restart web'),
-      false,
-    ],
-    ['no wrapper in a glob', shellGrant({ glob: 'env *' }), shell('env systemctl restart web'), false],
+    ['no wrapper, be it exact', shellGrant({ exact: 'sudo chmod 640 web' }), shell('sudo chmod 640 web'), false],
+    ['no wrapper in a glob', shellGrant({ glob: 'env *' }), shell('env chmod 640 web'), false],
     [
       'no elevated command that is partly bound',
       shellGrant({ exact: 'terraformer x' }),
@@ -196,20 +176,20 @@ describe('a grant covers', () => {
     ],
     [
       'no elevated command of which nothing is known',
-      shellGrant({ exact: 'systemctl restart web' }),
-      shell('systemctl restart web', { bound: undefined }),
+      shellGrant({ exact: 'chmod 640 web' }),
+      shell('chmod 640 web', { bound: undefined }),
       false,
     ],
     [
       'no environment that it does not name',
-      shellGrant({ exact: 'systemctl restart web' }),
-      shell('systemctl restart web', {}, { env: { A: '1' } }),
+      shellGrant({ exact: 'chmod 640 web' }),
+      shell('chmod 640 web', {}, { env: { A: '1' } }),
       false,
     ],
     [
       'no other sandbox setting',
-      shellGrant({ exact: 'systemctl restart web' }),
-      shell('systemctl restart web', { tier: 'system' }, {}, true),
+      shellGrant({ exact: 'chmod 640 web' }),
+      shell('chmod 640 web', { tier: 'system' }, {}, true),
       false,
     ],
   ];
@@ -242,6 +222,25 @@ describe('a call that a grant covers, for an example', () => {
   it.each(['docs/{a,b}', 'docs/[ab]', 'docs/\\*'])('is none where a glob is %s', (glob) =>
     expect(exampleCall(grant({ arguments: { path: { glob } } }))).toBeUndefined(),
   );
+});
+
+describe('a call that no grant covers, whatever else its words are', () => {
+  const MORE = (program: string) => `outside of the sandbox ${program} may run more than its words say`;
+  it.each([
+    ['tar x', MORE('tar')],
+    ['/usr/bin/tar x', MORE('/usr/bin/tar')],
+    ['./deploy.sh x', MORE('./deploy.sh')],
+    ['chmod 640 x && pytest x', MORE('pytest')],
+    ['chmod 640 x', undefined],
+    ['chmod --unheard-of x', undefined],
+    ['sleep x', undefined],
+    ['test -f x', undefined],
+  ])('outside of the sandbox: %s', (command, reason) => {
+    expect(neverCovered(shell(command))).toBe(reason);
+    expect(neverCovered(shell(command, { tier: 'system' }, {}, true))).toBeUndefined();
+  });
+  it('is one that several have to approve', () =>
+    expect(neverCovered(write('docs/a', '/w/docs/a', { required: 2 }))).toMatch(/need 2 approvers/));
 });
 
 describe('the form of a grant', () => {

@@ -56,6 +56,10 @@ describe('grant', () => {
     [['grant', 'add', 'shell', '{}', '--glob', 'command=git push *', '--for', '1h'], /never be used/],
     [['grant', 'add', 'shell', '{}', '--glob', 'command=* push', '--for', '1h'], /begins with the name of a program/],
     [
+      ['grant', 'add', 'shell', '{"sandbox":false,"reason":"r"}', '--glob', 'command=tar *', '--for', '1h'],
+      /never be used: outside of the sandbox tar may run more than its words say\. .* by an allow rule for exactly its words/,
+    ],
+    [
       ['grant', 'add', 'shell', '{"command":"touch x && no-such-program","sandbox":false,"reason":"r"}', '--for', '1h'],
       /never be used: outside of the sandbox no program "no-such-program" was found/,
     ],

@@ -210,6 +210,27 @@ test('a grant is refused where its calls need several approvers, and lets nothin
   }
 });
 
+test('a grant lets nothing run outside of the sandbox that may run more than its words say', async () => {
+  const outside = { sandbox: { exact: false }, reason: { glob: '*' } };
+  const rest = { tool: 'shell', forMs: HOUR, by: 'ada' };
+  const tar = `tar -xf a.tar --to-command=./x.sh`;
+  for (const command of [{ glob: 'tar *' }, { exact: tar }]) {
+    await expect(grants.add({ ...rest, arguments: { command, ...outside } })).rejects.toMatchObject({
+      code: 'invalid_usage',
+      message: expect.stringContaining('tar may run more than its words say') as string,
+    });
+  }
+  // Of a pattern like this no call is made up beforehand.
+  await grants.add({ ...rest, arguments: { command: { glob: 'tar -{x,t}*' }, ...outside } });
+  const call = await session.start('shell', { command: tar, sandbox: false, reason: 'unpack' });
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  expect((await service.countersign.approvals.show(call.id)).bound).toMatchObject({ partly: true });
+  await call.cancel();
+  await grants.add({ ...rest, arguments: { command: { glob: 'touch *' }, ...outside } });
+  const touched = await session.call('shell', { command: 'touch touched', sandbox: false, reason: 'mark' });
+  expect(touched).toMatchObject({ status: 'completed', approval: { approver: 'ada' } });
+});
+
 test('an approver of one agent makes grants for sessions of that agent, and of no other', async () => {
   const only = (agent: string) =>
     JSON.stringify({ approvals: { approvers: [{ name: 'ada', may: [`agent:${agent}`] }] }, agents: { other: {} } });

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Program, PROGRAMS } from '../../src/policy/shell/programs.ts';
+import { type Program, PROGRAMS, WRITERS } from '../../src/policy/shell/programs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-programs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -43,7 +43,7 @@ function takes(program: string, option: string): string {
   return /requires an argument|missing argument to/i.test(stderr) ? 'a value' : 'no value';
 }
 
-const tables = Object.entries(PROGRAMS)
+const tables = Object.entries({ ...PROGRAMS, ...WRITERS })
   .filter(([, { anyOptions }]) => anyOptions !== true)
   .map(([program, held]) => [program, table(held)] as const)
   .filter(([program, held]) => Object.keys(held).length > 0 && isHere(program));

@@ -30,13 +30,14 @@ interface Revoking extends Place {
 
 const EXAMPLES = `
 countersign grant add delete '{"path":"/tmp/build","recursive":true}' --for 8h
-countersign grant add shell '{"sandbox":false,"reason":"release"}' --glob 'command=gh release *' --for 1h
+countersign grant add shell '{"sandbox":false,"reason":"release"}' --glob 'command=mkdir -p /srv/builds/*' --for 1h
 countersign grant list
 countersign grant revoke 5f0c…
 
 A grant covers calls of one tool whose arguments are those given (exactly, or by --glob), in this main session and those below
 it, or of one agent below it. It always has an end, 30 days away at most. Deny rules still win. Commands that run other programs or
-text (git, npm, make, interpreters) are asked about each time, as are, outside of the sandbox, files of the workspace.`;
+text (git, npm, make, interpreters) are asked about each time; outside of the sandbox, so is every program that is not known to
+run nothing but its words (ls, cp, mkdir and their like are).`;
 
 export function command(ended: Ended): Command {
   const group = defineGroup('grant', 'Remembered approvals: made on purpose, exact, ending, revocable.', EXAMPLES);

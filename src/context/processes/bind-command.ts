@@ -1,14 +1,17 @@
 /**
  * What a shell command would run, apart from its words: programs, folder, environment, and the content of scripts that it names.
- * Found out when a person is asked and again when it runs; both must be the same. What can't be told is said to be unbound.
+ * Found out when a person is asked and again when it runs; both must be the same. What can't be told is said to be unbound, and so is
+ * every program that is not known to run nothing but its words.
  */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { sha256 } from '../../approval/digest.ts';
 import { DEFAULT_SHELL } from '../../policy/settings.ts';
+import { runsItsWords } from '../../policy/shell/classify.ts';
 import { baseName } from '../../policy/shell/forms.ts';
 import { type Part, plainLine, rebuilt } from '../../policy/shell/plain.ts';
-import { INTERPRETERS, WRAPPERS } from '../../policy/shell/programs.ts';
+import { INTERPRETERS, SHELL_WORDS, WRAPPERS } from '../../policy/shell/programs.ts';
 import type { ResolvedSubject } from '../../policy/types.ts';
 import type { BoundCommand } from '../../protocol/approval.ts';
 import type { Protection } from '../files/beneath.ts';
@@ -16,6 +19,7 @@ import { canonicalPath } from '../files/subjects.ts';
 import { openReader } from '../files/workspace.ts';
 import { type Environment, hostEnvironment, requestedEnvironment, sandboxEnvironment } from './environment.ts';
 import { looseWords } from './loose-words.ts';
+import { canWrite, isExecutable, isFile, isSystemProgram, SHEBANG, shebangOf } from './program-files.ts';
 import { searchPath } from './sandbox-layout.ts';
 import type { SandboxOptions } from './sandbox-status.ts';
 
@@ -108,11 +112,7 @@ function environmentOf({ env }: CommandSubject, inside: boolean, { sandbox, root
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
-/** Words of the shell that run no program and change nothing of what stands after them, unless by an option (see {@link isHarmless}). */
-const HARMLESS = names(
-  'echo printf test [ true false : pwd exit return shift wait umask type jobs kill dirs ulimit times',
-);
-/** All its other words, apart from wrappers and those that move: they can change which program a later word names, or how it runs. */
+/** Words of the shell apart from {@link SHELL_WORDS}, wrappers and those that move: they can change which program a later word names, or how it runs. */
 const CHANGING = names(
   'alias unalias bg bind break caller compgen complete compopt continue declare typeset local readonly export unset set shopt disown enable fc fg getopts hash help history let logout mapfile readarray read suspend',
 );
@@ -120,14 +120,17 @@ const CHANGING = names(
 /** `printf -v` and `wait -p` set variables; `test -v` and `-R` run what stands in an index: `test -v 'a[$(x)]'`. */
 function isHarmless(word: string, rest: readonly string[]): boolean {
   if (word === 'set') return rest.length > 0 && rest.every((one) => /^(-[eux]+o?|-o|pipefail)$/.test(one));
-  if (!HARMLESS.has(word)) return false;
+  if (!SHELL_WORDS.has(word)) return false;
   if (word === 'printf') return rest[0] === '--' || rest[0]?.startsWith('-') !== true;
   if (word === 'wait') return !rest.some((one) => one.startsWith('-'));
   return !['test', '['].includes(word) || !rest.some((one) => one === '-v' || one === '-R');
 }
 
 const MOVES: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
-const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'mksh']);
+/** Given a script, they read no other file first (as zsh does), and they read it as the parsers do. */
+const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash']);
+/** They can leave one program in the place of another. */
+const REPLACERS = names('cp mv ln rm unlink tee chmod');
 const SOURCES: ReadonlySet<string> = new Set(['.', 'source']);
 /** Interpreters whose first word that is no option is a script; of the others (git, make, sed) files are what they work on. */
 const RUNNERS =
@@ -156,6 +159,11 @@ class Walk {
   #cwd: string | undefined;
   /** True once a word of the shell may have changed which programs names stand for. */
   #changed = false;
+  /** Programs of the system, in the order in which they run; those of a pipe run at the same moment. */
+  readonly #ran: { name: string; replaceable: boolean }[] = [];
+  #piped = false;
+  /** Scripts that were looked into, each by what runs it: the same file may be started in several ways. */
+  readonly #walked = new Set<string>();
 
   constructor(cwd: string, env: Environment, inside: boolean, options: BindOptions) {
     this.#start = cwd;
@@ -170,7 +178,11 @@ class Walk {
   }
 
   async line(parts: readonly Part[]): Promise<void> {
-    for (const [part, { argv }] of parts.entries()) await this.#simple(argv, { part, offset: 0 }, 0);
+    for (const [part, { argv, operator }] of parts.entries()) {
+      this.#piped ||= operator === '|';
+      await this.#simple(argv, { part, offset: 0 }, 0);
+    }
+    this.#noteReplaced();
   }
 
   /** Words without certainty: nothing is rewritten. */
@@ -183,7 +195,7 @@ class Walk {
     const next = (by: number): Place => place && { ...place, offset: place.offset + by };
     if (word === 'time') return this.#simple(rest, next(1), nesting);
     if (isHarmless(word, rest)) return;
-    if (CHANGING.has(word) || HARMLESS.has(word)) {
+    if (CHANGING.has(word) || SHELL_WORDS.has(word)) {
       this.#changed = true;
       return this.note(`${word} can change what later words run: which programs those are can't be told`);
     }
@@ -194,13 +206,53 @@ class Walk {
     if (SOURCES.has(word)) return this.#script(rest, next(1), 'bash', nesting);
     const name = baseName(word);
     const program = this.#program(word);
+    const own = program !== undefined && this.#isOwn(program);
     if (program === undefined) this.note(`no program ${JSON.stringify(word.slice(0, 80))} was found`);
-    else if (this.#isOwn(program)) await this.#bind(program, place, undefined, nesting);
+    else if (own) await this.#bind(program, place, undefined, nesting);
     else if (!this.#changed && !this.executables.some((one) => one.name === word))
       this.executables.push({ name: word, path: program });
-    if (RUNNERS.test(name)) return this.#script(rest, next(1), name, nesting);
+    const known = program !== undefined && this.#isSystems(word, program);
+    if (known && runsItsWords([name, ...rest])) return;
+    if (RUNNERS.test(name)) {
+      if (!known && !own) this.#more(name);
+      return this.#script(rest, next(1), name, nesting);
+    }
     if (INTERPRETERS.has(name)) return this.note(`${name} runs what its words and the project's own files say`);
-    if (WRAPPERS.has(name)) await this.#wrapped(name, rest, next, nesting);
+    if (WRAPPERS.has(name)) return this.#wrapped(name, rest, next, nesting);
+    if (program !== undefined && !own) this.#more(name);
+  }
+
+  #more(name: string): void {
+    this.note(`${name.slice(0, 80)} may run more than its words say`);
+  }
+
+  /** Whether the word stands for a program of the system, which is then on record as one that runs. */
+  #isSystems(word: string, program: string): boolean {
+    if (!isSystemProgram(program)) return false;
+    this.#ran.push({ name: baseName(word), replaceable: this.#isReplaceable(word, program) });
+    return true;
+  }
+
+  /** Whether whoever runs the command can have the word stand for another program: in the place of this one, or where it is looked for before. */
+  #isReplaceable(word: string, program: string): boolean {
+    const searched = word.includes('/') ? [] : (this.#env['PATH'] ?? '').split(':');
+    const found = searched.findIndex((folder) => isExecutable(`${folder}/${word}`));
+    const places = [...searched.slice(0, found + 1), ...(word.includes('/') ? [dirname(word)] : [])];
+    return [...places, dirname(program), program].some((path) => this.#isWritable(path));
+  }
+
+  #isWritable(path: string): boolean {
+    if (this.#inside) return !this.#isSystemInside(path);
+    const { root } = this.#options;
+    return !path.startsWith('/') || path.startsWith(`${root}/`) || canWrite(path);
+  }
+
+  #noteReplaced(): void {
+    for (const [index, { name, replaceable }] of this.#ran.entries()) {
+      const others = this.#ran.filter((_, at) => at < index || (this.#piped && at !== index));
+      const by = others.find((other) => REPLACERS.has(other.name));
+      if (replaceable && by) this.note(`${by.name} may put another program in the place of ${name}`);
+    }
   }
 
   async #wrapped(name: string, rest: readonly string[], next: (by: number) => Place, nesting: number): Promise<void> {
@@ -240,17 +292,30 @@ class Walk {
   /** Takes a file of the workspace in: hashed always, run from a copy where the line can be rewritten. */
   async #bind(path: string, place: Place, interpreter: string | undefined, nesting: number): Promise<void> {
     const shown = path.slice(this.#options.root.length + 1);
-    const known = this.scripts.get(path);
-    const script = known ?? (await this.#read(path, shown));
+    const script = this.scripts.get(path) ?? (await this.#read(path, shown));
     if (!script) return;
     this.scripts.set(path, script);
     if (place) this.sealable.push({ part: place.part, word: place.offset, script });
     else this.note(`${shown} runs from the workspace itself, not from a sealed copy`);
-    if (known) return;
-    const runner = interpreter ?? shebangOf(script.bytes);
-    if (runner === undefined) return;
+    const way = `${interpreter ?? ''}:${path}`;
+    if (this.#walked.has(way)) return;
+    this.#walked.add(way);
+    const runner = interpreter ?? this.#runnerOf(script, shown);
+    if (runner === undefined) return this.#more(shown);
     if (!SHELLS.has(runner)) return this.note(`what ${runner} loads besides ${shown} is not bound`);
     await this.#within(script, shown, nesting);
+  }
+
+  /** By what the system runs a script that is started; undefined for a program. */
+  #runnerOf({ bytes }: ScriptFile, shown: string): string | undefined {
+    const runner = shebangOf(bytes);
+    if (runner === undefined || !SHELLS.has(runner.name) || runner.line === '') return runner?.name;
+    const [, byName, byPath] = SHEBANG.exec(runner.line) ?? [];
+    const word = byName ?? byPath ?? '';
+    const shell = this.#program(word);
+    if (shell === undefined || !this.#isSystems(word, shell))
+      this.note(`${shown} is started by ${runner.line.slice(0, 80)}, which may run more`);
+    return runner.name;
   }
 
   /** What a shell script runs in turn, where it is as simple as a plain command. */
@@ -264,7 +329,10 @@ class Walk {
     const line = plainLine(text, DEFAULT_SHELL);
     if (!line.plain) return this.note(`${shown} does more than can be told (${line.why})`);
     if (nesting >= MAX_NESTING) return this.note(`${shown} runs scripts of scripts`);
-    for (const { argv } of line.parts) await this.#simple(argv, undefined, nesting + 1);
+    for (const { argv, operator } of line.parts) {
+      this.#piped ||= operator === '|';
+      await this.#simple(argv, undefined, nesting + 1);
+    }
     // A script that was started has a folder of its own; one that was sourced moves the line's.
     this.#cwd = this.#cwd === undefined ? undefined : this.#start;
   }
@@ -318,33 +386,11 @@ class Walk {
 
   /** The sandbox shows the system and the workspace, nothing else. */
   #isSeen(path: string): boolean {
-    const shown = ['/usr', '/bin', '/sbin', this.#options.root, ...(this.#options.sandbox.readOnly ?? [])];
-    return !this.#inside || shown.some((folder) => path.startsWith(`${folder}/`));
+    return !this.#inside || path.startsWith(`${this.#options.root}/`) || this.#isSystemInside(path);
   }
-}
 
-const isFile = (path: string): boolean => {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  } catch {
-    return false;
+  #isSystemInside(path: string): boolean {
+    const shown = ['/usr', '/bin', '/sbin', ...(this.#options.sandbox.readOnly ?? [])];
+    return shown.some((folder) => path === folder || path.startsWith(`${folder}/`));
   }
-};
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return isFile(path);
-  } catch {
-    return false;
-  }
-}
-
-/** The interpreter that a script's first line names; `sh` for text without one, undefined for a binary program. */
-function shebangOf(bytes: Uint8Array): string | undefined {
-  const head = Buffer.from(bytes.subarray(0, 256)).toString('latin1');
-  const line = /^#!\s*(\S+)(?:\s+(?:-S\s+)?(\S+))?/.exec(head);
-  if (line?.[1] === undefined) return head.includes('\0') ? undefined : 'sh';
-  const name = baseName(line[1]);
-  return name === 'env' ? baseName(line[2] ?? 'env') : name;
 }

@@ -1,7 +1,7 @@
 /** One simple command: is it known to be harmless, and which files would it open? */
 import { baseName } from './forms.ts';
 import { type Part, plainLine, rebuilt, type ShellLimits } from './plain.ts';
-import { INTERPRETERS, PROGRAMS, type Program, WRAPPERS } from './programs.ts';
+import { INTERPRETERS, PROGRAMS, type Program, SHELL_WORDS, WRAPPERS, WRITERS } from './programs.ts';
 import type { SafeBin } from '../settings.ts';
 
 export type Classified =
@@ -55,6 +55,20 @@ export function classify(argv: readonly string[], list: SafeList, nesting = 0): 
   const opened = readOptions(program, known, added?.subcommands === undefined ? rest : rest.slice(1));
   return 'why' in opened ? no(opened.why) : { safe: true, argv, files: opened.files };
 }
+
+/** Whether a simple command is known to run nothing but what its words say, be it harmless or not. Its program is taken for the one that its name stands for. */
+export function runsItsWords([program = '', ...rest]: readonly string[]): boolean {
+  const table = ALONE.get(program);
+  return table !== undefined && 'files' in readOptions(program, table, rest);
+}
+
+/** `egrep` and `fgrep` may be scripts that look for `grep` by its name. */
+const ALONE: ReadonlyMap<string, Program> = new Map(
+  Object.entries({ ...PROGRAMS, ...WRITERS }).filter(([program]) => program !== 'egrep' && program !== 'fgrep'),
+);
+
+/** Whether there are words that a program, or word of the shell, is known to run nothing but. */
+export const canRunItsWords = (program: string): boolean => ALONE.has(baseName(program)) || SHELL_WORDS.has(program);
 
 const isOpaque = (program: string): boolean =>
   INTERPRETERS.has(program) || WRAPPERS.has(program) || /^(python|perl|ruby|lua|php|node)[0-9.]*$/.test(program);

@@ -1,6 +1,6 @@
 /** What others need to know of command lines. */
-import { DEFAULT_SHELL } from '../settings.ts';
-import { classify } from './classify.ts';
+import { DEFAULT_SHELL, type ShellSettings } from '../settings.ts';
+import { canRunItsWords, classify } from './classify.ts';
 import { readingsOf } from './forms.ts';
 import { type Part, plainLine } from './plain.ts';
 import { INTERPRETERS, WRAPPERS } from './programs.ts';
@@ -31,11 +31,11 @@ export function safeCommand(command: string): SafeCommand | undefined {
  * Words of a command line that known programs would open as files. Whoever gathers a call's facts resolves them from `cwd`
  * (links followed as far as they exist) into the subject's `operands`.
  */
-export function fileOperands(command: string, safeBins: Parameters<typeof classify>[1]['bins'] = {}): string[] {
-  const line = plainLine(command, DEFAULT_SHELL);
+export function fileOperands(command: string, shell: ShellSettings): string[] {
+  const line = plainLine(command, shell);
   if (!line.plain) return [];
   const files = line.parts.flatMap((part) => {
-    const judged = classify(part.argv, { bins: safeBins, limits: DEFAULT_SHELL });
+    const judged = classify(part.argv, { bins: shell.safeBins, limits: shell });
     return judged.safe ? judged.files : [];
   });
   return [...new Set(files)];
@@ -52,3 +52,9 @@ export function isRememberable(command: string): boolean {
     return judged.safe || judged.rememberable;
   });
 }
+
+/** The first program of a plain command line that may run more than its words say, whatever they are. */
+export const unknownProgram = (command: string): string | undefined =>
+  safeCommand(command)
+    ?.parts.map(({ argv }) => argv[0] ?? '')
+    .find((program) => !canRunItsWords(program));

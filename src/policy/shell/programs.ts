@@ -162,6 +162,56 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   sed: { flags: 'n', operands: 'pattern', only: /^[0-9]{1,9}(,([0-9]{1,9}|\$))?p$/, requires: 'n' },
 };
 
+/**
+ * Programs that change files and run nothing but what their words say, each with the options of which that is known. They are not
+ * harmless: they ask like others. But an approval of their words says all that will run.
+ */
+export const WRITERS: Readonly<Record<string, Program>> = {
+  touch: files('achm', 'drt', '--no-create --no-dereference', '--date --reference --time'),
+  mkdir: files('pv', 'm', '--parents --verbose', '--mode'),
+  rmdir: files('pv', '', '--parents --verbose --ignore-fail-on-non-empty'),
+  cp: files(
+    'abdfHilLnPpRrsTuvx',
+    'St',
+    '--archive --attributes-only --dereference --force --interactive --link --no-clobber --no-dereference --no-target-directory --one-file-system --parents --recursive --remove-destination --strip-trailing-slashes --symbolic-link --verbose',
+    '--suffix --target-directory',
+  ),
+  mv: files(
+    'bfinTuv',
+    'St',
+    '--force --interactive --no-clobber --no-target-directory --strip-trailing-slashes --verbose',
+    '--suffix --target-directory',
+  ),
+  ln: files(
+    'bfiLnPrsTv',
+    'St',
+    '--force --interactive --logical --no-dereference --no-target-directory --physical --relative --symbolic --verbose',
+    '--suffix --target-directory',
+  ),
+  rm: files('dfIiRrv', '', '--dir --force --one-file-system --recursive --verbose'),
+  unlink: files(''),
+  chmod: files('cfRv', '', '--changes --quiet --recursive --silent --verbose', '--reference'),
+  chown: files(
+    'cfHhLPRv',
+    '',
+    '--changes --dereference --no-dereference --quiet --recursive --silent --verbose',
+    '--reference',
+  ),
+  chgrp: files(
+    'cfHhLPRv',
+    '',
+    '--changes --dereference --no-dereference --quiet --recursive --silent --verbose',
+    '--reference',
+  ),
+  truncate: files('co', 'rs', '--io-blocks --no-create', '--reference --size'),
+  tee: files('ai', '', '--append --ignore-interrupts'),
+};
+
+/** Words of the shell itself that run no program and change nothing of what stands after them, whatever most of their options. */
+export const SHELL_WORDS: ReadonlySet<string> = new Set(
+  words('echo printf test [ true false : pwd exit return shift wait umask type jobs kill dirs ulimit times'),
+);
+
 /** Run text as programs: what they do can't be told from their words, and an approval of one must not become a rule. */
 export const INTERPRETERS: ReadonlySet<string> = new Set(
   words(

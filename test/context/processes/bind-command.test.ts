@@ -122,6 +122,11 @@ describe('partly bound, and why', () => {
     ['./py', /what python3 loads besides py is not bound/],
     ['nosuchprogram', /no program "nosuchprogram" was found/],
     ['./escape', /no program|could not be read/],
+    ['./through', /through is started by #!\/bin\/sh .\/x.sh, which may run more/],
+    ['sh through; ./through', /through is started by #!\/bin\/sh .\/x.sh, which may run more/],
+    ['./renamed', /renamed is started by #!\/tmp\/bash, which may run more/],
+    ['./binary', /^binary may run more than its words say$/],
+    ['zsh x.sh', /what zsh loads besides x.sh is not bound/],
   ];
   it.each(cases)('%s', async (command, reason) => {
     await put('x.sh', 'ls\n');
@@ -130,6 +135,9 @@ describe('partly bound, and why', () => {
     await put('clever.sh', 'for f in *; do $f; done\n');
     await put('py', '#!/usr/bin/env python3\nimport os\n');
     await symlink('/nonexistent', join(root, 'escape'));
+    await put('through', '#!/bin/sh ./x.sh\nls\n');
+    await put('renamed', '#!/tmp/bash\nls\n');
+    await put('binary', '\0\0ELF');
     const { bound } = await bind(command);
     expect(bound.partly).toBe(true);
     expect(bound.unbound.join('\n')).toMatch(reason);
@@ -168,6 +176,82 @@ describe('partly bound, and why', () => {
     async (command) =>
       expect((await bind(command)).bound).toMatchObject({ partly: false, executables: [{ name: 'ls' }] }),
   );
+
+  it('any program that is not known to run nothing but its words, by another name too', async () => {
+    // Few of them are here: what is asked is whether the program, were it found, is known.
+    const bin = join(folder, 'usr-bin');
+    await mkdir(bin);
+    for (const name of ['tar', 'pytest', 'touch']) {
+      await writeFile(join(bin, name), 'ls\n');
+      await chmod(join(bin, name), 0o755);
+    }
+    const env = { PATH: `${bin}:/usr/bin:/bin` };
+    for (const [command, name] of [
+      ['tar -xf a.tar --to-command=./x.sh', 'tar'],
+      ['pytest', 'pytest'],
+      // Known by name, and not the system's own.
+      ['touch x', 'touch'],
+      [`${bin}/touch x`, 'touch'],
+      ['sort --compress-program=./x.sh x', 'sort'],
+      ['sort -o x y', 'sort'],
+      ['split --filter=./x.sh x', 'split'],
+      ['/usr/bin/split --filter=./x.sh x', 'split'],
+      ['cp --unheard-of a b', 'cp'],
+      ['egrep x y', 'egrep'],
+      ['dpkg -i x.deb', 'dpkg'],
+      ['ls; ldd ./x', 'ldd'],
+      ['./within.sh', 'split'],
+    ] as const) {
+      await put('within.sh', 'split --filter=./x.sh x\n');
+      const { bound } = await bind(command, { env });
+      expect([command, bound.partly, bound.unbound]).toEqual([
+        command,
+        true,
+        expect.arrayContaining([`${name} may run more than its words say`]),
+      ]);
+    }
+  });
+
+  it.each([
+    'touch -d yesterday a',
+    'mkdir -p a/b',
+    'rmdir a',
+    'cp -r a b',
+    'mv --no-clobber a b',
+    'ln -sfn a b',
+    'rm -rf a',
+    'unlink a',
+    'chmod -R u+x a',
+    'chown nobody a',
+    'chgrp nogroup a',
+    'truncate --size 0 a',
+    'tee -a a',
+    'sort -k 2 a',
+    'find . -name a',
+    'sed -n 1,5p a',
+    '/usr/bin/touch a',
+    'mkdir a && ls a | sort',
+  ])('not %s', async (command) => {
+    expect((await bind(command)).bound).toMatchObject({ partly: false, unbound: [] });
+    expect((await bind(command, { sandbox: true })).bound).toMatchObject({ partly: false, unbound: [] });
+  });
+
+  it.each([
+    ['cp evil /tmp/bin/ls; ls', 'cp', 'ls'],
+    ['chmod +x /tmp/bin/ls && ls', 'chmod', 'ls'],
+    ['ls | tee /tmp/bin/ls', 'tee', 'ls'],
+    ['mv /tmp/evil /tmp/bin/cp; cp a b', 'mv', 'cp'],
+    ['ln -s /tmp/evil /tmp/bin/bash; bash x.sh', 'ln', 'bash'],
+    ['./copies.sh; ls', 'cp', 'ls'],
+  ])('%s where another program can be left for a later one', async (command, by, name) => {
+    await put('x.sh', 'true\n');
+    await put('copies.sh', 'cp evil /tmp/bin/ls\n');
+    const [open, shut] = await Promise.all(
+      ['/tmp/bin:/usr/bin:/bin', '/usr/bin:/bin'].map((PATH) => bind(command, { sandbox: true, env: { PATH } })),
+    );
+    expect(open?.bound.unbound).toEqual([`${by} may put another program in the place of ${name}`]);
+    expect(shut?.bound).toMatchObject({ partly: false });
+  });
 
   it('still notices a change of the files that could be told', async () => {
     await put('x.sh', 'ls\n');
