@@ -35,7 +35,7 @@ export async function judgeCall(
     };
   try {
     const subjects = await resolveSubjects(tool.subjects(validated.arguments), facts, (command) =>
-      fileOperands(command, config.shell.safeBins),
+      fileOperands(command, rules.shell),
     );
     const { name, tier, effect, groups, needs } = tool;
     const callFacts = { tool: { name, tier, effect, groups, needs }, arguments: validated.arguments, subjects };

@@ -3,6 +3,7 @@
  * editors complete the file; nothing that it doesn't name is accepted.
  */
 import Type, { type TSchema } from 'typebox';
+import { LIMITS } from '../protocol/limits.ts';
 import { notifierSchema } from './notifiers.ts';
 import { PROFILE_NAMES, SHELL_APPROVALS, SHELL_BACKENDS, SHELL_SECURITIES } from '../policy/settings.ts';
 
@@ -88,7 +89,7 @@ const shell = Type.Object(
         description: 'Programs besides the built-in ones.',
       }),
     ),
-    maxLength: Optional(whole('Characters of a command line that are judged.', 1, 131_072)),
+    maxLength: Optional(whole('Characters of a command line that are judged.', 1, LIMITS.commandCharacters)),
     maxParts: Optional(whole('Simple commands in one line.', 1, 1_000)),
     env: Optional(names('Environment variables that commands are given, by name.')),
     sandbox: Optional(

@@ -10,6 +10,8 @@ export const LIMITS = {
   approvalMostMs: 30 * 86_400_000,
   /** Canonical JSON of a call's arguments. */
   argumentBytes: 256 * 1024,
+  /** Characters of a command line. */
+  commandCharacters: 32_000,
   /** Nesting of a call's arguments. */
   argumentDepth: 16,
   /** Requests that one main session holds. */

@@ -1,14 +1,16 @@
 import { Type, type Static } from 'typebox';
 import { CountersignError } from '../protocol/errors.ts';
+import { LIMITS } from '../protocol/limits.ts';
 import { named, OPTIONAL_PATH } from './common.ts';
 import { defineTool, type ToolOutput } from './define-tool.ts';
 import type { CommandResult, Processes } from './tool-context.ts';
+import { refusedVariable } from './variables.ts';
 
 const parameters = Type.Object(
   {
     command: Type.String({
       minLength: 1,
-      maxLength: 32_000,
+      maxLength: LIMITS.commandCharacters,
       pattern: '^[^\\u0000]*$',
       description: 'The command, as bash takes it (sh where there is no bash).',
     }),
@@ -66,7 +68,7 @@ export const shellTool = defineTool({
   groups: ['group:runtime'],
   needs: ['shell', 'artifacts'],
   version: 1,
-  check({ sandbox, reason }) {
+  check({ sandbox, reason, env = {} }) {
     if (sandbox === false && reason?.trim() === undefined)
       return {
         field: '/reason',
@@ -74,6 +76,10 @@ export const shellTool = defineTool({
       };
     if (sandbox === false && reason?.trim() === '')
       return { field: '/reason', message: '"reason" must say why the sandbox does not do' };
+    for (const name of Object.keys(env)) {
+      const message = refusedVariable(name);
+      if (message !== undefined) return { field: `/env/${name}`, message };
+    }
     return undefined;
   },
   subjects: ({ command, cwd, env, sandbox = true }) => [

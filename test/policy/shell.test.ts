@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { fileOperands, isRememberable, judge, safeCommand } from '../../src/policy/index.ts';
+import { fileOperands, isRememberable, judge, type Rules, safeCommand } from '../../src/policy/index.ts';
 import { ASKS, DANGEROUS, DENIED_BY_RM, NOT_DANGEROUS } from './hostile-lines.ts';
 import { rulesOf, session, shellCall, surroundings, verdict, WORKSPACE } from './support.ts';
 
 /** Files as a resolver would find them: `link-to-secret` is a link out of the workspace. */
-function operandsOf(command: string): Record<string, { canonical: string; inside: boolean }> {
+function operandsOf(command: string, rules: Rules): Record<string, { canonical: string; inside: boolean }> {
   return Object.fromEntries(
-    fileOperands(command).map((file) => {
+    fileOperands(command, rules.shell).map((file) => {
       const canonical =
         file === './link-to-secret'
           ? '/root/secret'
@@ -16,13 +16,11 @@ function operandsOf(command: string): Record<string, { canonical: string; inside
   );
 }
 
-const outside = (command: string, settings: object = {}) =>
-  judge(
-    shellCall(command, { sandbox: false, operands: operandsOf(command) }),
-    session(),
-    rulesOf(settings),
-    surroundings,
-  );
+function outside(command: string, settings: object = {}) {
+  const rules = rulesOf(settings);
+  const call = shellCall(command, { sandbox: false, operands: operandsOf(command, rules) });
+  return judge(call, session(), rules, surroundings);
+}
 
 const HOST = { shell: { backend: 'host' } };
 
@@ -100,6 +98,25 @@ describe('outside of the sandbox', () => {
     expect(outside(`${long}; rm x`, deny).verdict).toBe('deny');
     expect(outside(`${many}; rm x`, deny).verdict).toBe('deny');
     expect(outside(`echo ${'a'.repeat(200_000)}; rm x`, deny).verdict).toBe('deny');
+  });
+
+  it.each([
+    [{ maxLength: 10 }, 'ls src/abcd', 'it has more than 10 characters'],
+    [{ maxParts: 2 }, 'ls; ls; ls', 'it has more than 2 commands'],
+    [{ maxParts: 2 }, 'sh -c "ls; ls; ls"', 'it has more than 2 commands'],
+  ])('asks past limits that are set lower: %j', (shell, command, why) => {
+    const judged = outside(command, { shell });
+    expect(judged).toMatchObject({ verdict: 'ask', rule: 'shell.outside' });
+    expect(judged.reason).toContain(why);
+  });
+
+  it.each([
+    [{ maxLength: 20_000 }, `cat README.md${' '.repeat(9_000)}src/a.ts`],
+    [{ maxParts: 60 }, Array.from({ length: 60 }, () => 'cat README.md').join(';')],
+    [{ maxParts: 60 }, `sh -c "${Array.from({ length: 60 }, () => 'cat README.md').join(';')}"`],
+  ])('takes limits that are set higher: %j', (shell, command) => {
+    expect(outside(command, { shell })).toMatchObject({ verdict: 'run', rule: 'shell.safe_bin' });
+    expect(outside(command).verdict).toBe('ask');
   });
 
   it('judges 100,000 characters quickly', () => {

@@ -2,16 +2,10 @@
 import { realpathSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { CountersignError } from '../../protocol/errors.ts';
+import { refusedVariable } from '../../tools/variables.ts';
 
 /** Names that a host command inherits from the worker, where they are set. */
 const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'] as const;
-
-/**
- * Names that act before the command's first word does (loader, shell start-up), or that are ours. What they would do can be written
- * in the command itself, where policy and people see it.
- */
-const REFUSED =
-  /^(?:LD_.*|DYLD_.*|BASH_FUNC_.*|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_LOADABLES_PATH|PS4|IFS|PROMPT_COMMAND|GCONV_PATH|LOCPATH|GLIBC_TUNABLES|COUNTERSIGN_.*|TEMPORAL_.*)$/;
 
 export type Environment = Record<string, string>;
 
@@ -23,12 +17,8 @@ export function requestedEnvironment(env: Readonly<Record<string, string>> = {})
       throw new CountersignError('invalid_arguments', `"${name}" is no name of an environment variable`, { field });
     if (value.includes('\0'))
       throw new CountersignError('invalid_arguments', `the value of ${name} holds a NUL character`, { field });
-    if (REFUSED.test(name))
-      throw new CountersignError(
-        'invalid_arguments',
-        `${name} may not be set from outside of the command; if it is needed, set it in the command itself`,
-        { field },
-      );
+    const refused = refusedVariable(name);
+    if (refused !== undefined) throw new CountersignError('invalid_arguments', refused, { field });
   }
   return { ...env };
 }

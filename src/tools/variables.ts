@@ -1,0 +1,14 @@
+/** Environment variables that no call may set for its command. */
+
+/**
+ * Names that act before the command's first word does (loader, shell start-up), or that are ours. What they would do can be written
+ * in the command itself, where policy and people see it.
+ */
+const REFUSED =
+  /^(?:LD_.*|DYLD_.*|BASH_FUNC_.*|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_LOADABLES_PATH|PS4|IFS|PROMPT_COMMAND|GCONV_PATH|LOCPATH|GLIBC_TUNABLES|COUNTERSIGN_.*|TEMPORAL_.*)$/;
+
+/** Why a variable of this name may not be set, or undefined. */
+export const refusedVariable = (name: string): string | undefined =>
+  REFUSED.test(name)
+    ? `${name} may not be set from outside of the command; if it is needed, set it in the command itself`
+    : undefined;
