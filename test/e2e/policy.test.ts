@@ -1,5 +1,6 @@
 /** Policy where it counts: in what calls may do on a real worker. */
 import { symlink, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { SessionHandle } from '../../src/client/index.ts';
@@ -18,15 +19,27 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const outside = (command: string) => ({ command, sandbox: false, reason: 'a test' });
 
-test('a safe command runs outside of the sandbox without asking', async () => {
-  expect(await session.call('shell', outside('echo hello'))).toMatchObject({
+test('a harmless command runs without asking, and in the sandbox all the same', async () => {
+  expect(await session.call('shell', outside('cat README.md; hostname'))).toMatchObject({
     status: 'completed',
-    output: { exitCode: 0, stdout: 'hello\n' },
+    output: { exitCode: 0, stdout: 'read me\nsandbox\n' },
   });
-  expect(await session.call('shell', outside('cat README.md'))).toMatchObject({
-    status: 'completed',
-    output: { stdout: 'read me\n' },
-  });
+});
+
+test('a command that a rule lets out of the sandbox runs there, in the form that was judged', async () => {
+  await writeFile(join(service.workspace, 'parent.sh'), 'hostname; tr "\\0" "\\n" < /proc/$PPID/cmdline\n');
+  const rule = { tool: 'shell', effect: 'allow', when: { command: { glob: 'sh parent.sh' } } };
+  service.configure(JSON.stringify({ rules: [rule] }));
+  try {
+    // Of two commands the shell itself starts the first.
+    const outcome = await session.call('shell', outside('sh   parent.sh && "sh" parent.sh'));
+    expect(outcome).toMatchObject({ status: 'completed', output: { exitCode: 0 } });
+    const { stdout } = outcome.output as { stdout: string };
+    expect(stdout.split('\n')).toContain("'sh' 'parent.sh' && 'sh' 'parent.sh'");
+    expect(stdout.split('\n')[0]).toBe(hostname());
+  } finally {
+    service.configure('{}');
+  }
 });
 
 test.each([
