@@ -59,7 +59,7 @@ export const shellTool = defineTool({
   label: 'Run command',
   description:
     'Runs a shell command in a sandbox: the workspace is writable, the rest of the machine hidden or read-only, no network, nothing on standard input. ' +
-    'What git, editors, CI and shells run of it (.git/hooks, .vscode, .github/workflows, …) is read-only: write and edit change it, and ask a person. ' +
+    'What editors, CI and shells run of it (.vscode, .github/workflows, …) is read-only: write and edit change it, and ask a person. What git runs (.git/hooks, .git/config) no tool changes. ' +
     'Everything it started ends with it. The output tells exitCode, stdout and stderr; long output keeps head and tail and names the artifact with the whole.',
   parameters,
   tier: 'system',
