@@ -17,8 +17,16 @@ async function explainCall(
 ): Promise<Explanation> {
   const judged = await judgeCall(judging, session, call);
   if (!judged.ok) return refused(judged.error, judging.catalogue.get(call.tool)?.tier ?? null);
-  const { verdict, tier, rule, trace } = judged.judgement;
-  return { verdict, tier, rule, trace, ...(verdict === 'deny' && { error: denial(judged.judgement) }) };
+  const { verdict, tier, tierReasons, rule, reason, trace } = judged.judgement;
+  return {
+    verdict,
+    tier,
+    tierReasons,
+    rule,
+    reason,
+    trace,
+    ...(verdict === 'deny' && { error: denial(judged.judgement) }),
+  };
 }
 
 /** The same for a session by its id, by this worker's own configuration. */
@@ -46,7 +54,9 @@ export async function explainOrRefuse(
 const refused = (error: CallError, tier: Tier | null): Explanation => ({
   verdict: error.kind === 'ValidationError' ? 'invalid' : 'deny',
   tier,
+  tierReasons: [],
   rule: null,
+  reason: null,
   trace: [],
   error,
 });

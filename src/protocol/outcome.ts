@@ -180,7 +180,11 @@ export interface Explanation {
   verdict: 'run' | 'ask' | 'deny' | 'invalid';
   /** null where the call came to no rule: its tool or its arguments are wrong. */
   tier: Tier | null;
+  /** What of this call raises its tier. */
+  tierReasons: string[];
+  /** What decided, and why. */
   rule: string | null;
+  reason: string | null;
   trace: TraceStep[];
   error?: CallError;
 }

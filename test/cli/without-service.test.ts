@@ -159,18 +159,41 @@ describe('explain', () => {
 
   it('says run, with the rules that said so', async () => {
     const answer = await explain('list');
-    expect(answer).toMatchObject({ verdict: 'run', tier: 'read_only', rule: 'tier.read_only' });
+    expect(answer).toMatchObject({
+      verdict: 'run',
+      tier: 'read_only',
+      tierReasons: [],
+      rule: 'tier.read_only',
+      reason: 'read_only calls run without asking',
+    });
     expect(answer['trace']).toContainEqual({
       layer: 'tier',
       rule: 'tier.read_only',
       effect: 'allow',
       reason: 'read_only calls run without asking',
     });
-    expect(Object.keys(answer)).toEqual(['verdict', 'tier', 'rule', 'trace']);
+    expect(Object.keys(answer)).toEqual(['verdict', 'tier', 'tierReasons', 'rule', 'reason', 'trace']);
   });
 
   it('says ask where a person would be asked', async () => {
-    expect(await explain('delete', '{"path":"/var/tmp/x"}')).toMatchObject({ verdict: 'ask', tier: 'elevated' });
+    const path = '/var/tmp/x';
+    expect(await explain('delete', JSON.stringify({ path }))).toMatchObject({
+      verdict: 'ask',
+      tier: 'elevated',
+      tierReasons: [`${path} is outside of the workspace`],
+      rule: 'risk.delete_outside',
+    });
+  });
+
+  it('tells people what decided apart from what raised the tier', async () => {
+    const config = join(place.home, 'asks.jsonc');
+    await writeFile(config, '{ "ask": ["delete"] }');
+    const { stdout } = await place.cli(['explain', 'delete', '{"path":"/var/tmp/x"}', '--config', config]);
+    expect(stdout.split('\n').slice(0, 3)).toEqual([
+      'ask  delete  a person would be asked',
+      '  decided by ask "delete"',
+      '  tier elevated: /var/tmp/x is outside of the workspace',
+    ]);
   });
 
   it('says deny, with the error that the call would end with', async () => {
@@ -184,7 +207,9 @@ describe('explain', () => {
     expect(await explain('read', '{"pth":"a"}')).toMatchObject({
       verdict: 'invalid',
       tier: 'read_only',
+      tierReasons: [],
       rule: null,
+      reason: null,
       trace: [],
       error: { kind: 'ValidationError', code: 'invalid_arguments', field: '/pth', schema: { type: 'object' } },
     });

@@ -201,7 +201,13 @@ describe('cancelled', () => {
 
 test('explain says what would become of a call, by the rules of now, and runs nothing', async () => {
   const args = { log: service.log, mark: 'explained' };
-  expect(await session.explain('probe_elevated', args)).toMatchObject({ verdict: 'ask', tier: 'elevated' });
+  expect(await session.explain('probe_elevated', args)).toMatchObject({
+    verdict: 'ask',
+    tier: 'elevated',
+    tierReasons: [],
+    rule: 'tier.elevated',
+    reason: 'elevated calls need an approval',
+  });
   expect(await session.explain('read', { path: '../x' })).toMatchObject({
     verdict: 'deny',
     error: { code: 'outside_workspace' },

@@ -31,11 +31,14 @@ export function explanationSteps(trace: readonly TraceStep[]): string[] {
     );
 }
 
-export function explanationText(tool: string, { verdict, tier, rule, trace, error }: Explanation): string {
+export function explanationText(tool: string, { verdict, tier, tierReasons, rule, trace, error }: Explanation): string {
   const steps = explanationSteps(trace).map((step) => `  ${step}`);
   return [
     `${paint([COLOURS[verdict], 'bold'], verdict)}  ${safeLine(tool)}  ${paint('dim', MEANING[verdict])}`,
-    ...(tier === null ? [] : [`  tier ${tier}${rule === null ? '' : `, by ${safeLine(rule)}`}`]),
+    ...(rule === null ? [] : [`  decided by ${safeLine(rule)}`]),
+    ...(tier === null
+      ? []
+      : [`  tier ${tier}${tierReasons.length === 0 ? '' : `: ${safeLine(tierReasons.join('; '))}`}`]),
     ...(error
       ? [
           `  ${paint('red', error.code)}${error.field ? ` at ${safeLine(error.field)}` : ''}: ${safeText(error.message)}`,
