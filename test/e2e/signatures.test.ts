@@ -492,30 +492,56 @@ test('a call that is started by hand asks like any other', async () => {
   expect(await ran('by-hand')).toBe(0);
 });
 
-test('a main session of a stranger approves everything, in vain', async () => {
+/** A stranger's main session, which offers these grants where activities look for them, and a call below it. */
+async function callBelow(id: string, grants: Grant[]): Promise<WorkflowHandle> {
   const facts = {
-    id: 'fake-main',
+    id,
     kind: 'main',
-    main: 'fake-main',
+    main: id,
     depth: 0,
     workspace: service.workspace,
     agent: 'default',
     channel: 'inbox',
   };
   await workflows().start('session', {
-    workflowId: 'session/fake-main',
+    workflowId: `session/${id}`,
     taskQueue: 'forger',
-    memo: { countersignSession: facts },
-    args: [anyGrant('fake-main')],
+    memo: { countersignSession: facts, countersignGrants: grants },
   });
-  const handle = await workflows().start('toolCall', {
-    workflowId: 'call/fake-main/x',
+  return workflows().start('toolCall', {
+    workflowId: `call/${id}/x`,
     taskQueue: QUEUE,
-    args: [{ tool: 'probe_elevated', arguments: args('fake-main') }],
+    args: [{ tool: 'probe_elevated', arguments: args(id) }],
   });
+}
+
+test('a main session of a stranger approves everything, in vain', async () => {
+  const handle = await callBelow('fake-main', []);
   await expect.poll(() => executions(handle.workflowId)).toEqual([{ status: 'refused', code: 'bad_signature' }]);
   await handle.terminate();
   expect(await ran('fake-main')).toBe(0);
+});
+
+test('a main session of a stranger offers grants: only one that an approver signed for it is heard', async () => {
+  const grant = anyGrant('fake-offers');
+  const elsewhere = await signGrant({ ...grant, place: { ...here(), namespace: 'theirs' } }, ada.signer);
+  const handle = await callBelow('fake-offers', [
+    grant,
+    await signGrant(grant, { ...mallory.signer, name: 'ada' }),
+    await signGrant({ ...grant, by: 'mallory' }, mallory.signer),
+    { ...elsewhere, place: here() },
+    await signGrant({ ...grant, scope: { session: 'signatures' } }, ada.signer),
+  ]);
+  // It was asked about, so that the session could send its own approval.
+  await expect.poll(() => executions(handle.workflowId)).toEqual([{ status: 'refused', code: 'bad_signature' }]);
+  await handle.terminate();
+  expect(await ran('fake-offers')).toBe(0);
+  const signed = await signGrant(anyGrant('fake-holds'), ada.signer);
+  expect(await (await callBelow('fake-holds', [signed])).result()).toMatchObject({
+    status: 'completed',
+    approval: { approver: 'ada', verified: true, grant: 'any' },
+  });
+  expect(await ran('fake-holds')).toBe(1);
 });
 
 test('a workflow of a stranger under a call’s name has nothing run, however well it forges', async () => {

@@ -10,7 +10,6 @@ import {
 import type { Activities } from '../../../src/activities/index.ts';
 import type { ApprovalDetails, ApprovalRequest } from '../../../src/protocol/approval.ts';
 import type { ExecuteInput } from '../../../src/protocol/call.ts';
-import type { Grant } from '../../../src/protocol/grant.ts';
 import type { Execution, Outcome } from '../../../src/protocol/outcome.ts';
 
 /** Shows `show` signals' details, has the victim's worker execute what `execute` signals say, and ends as `finish` says. */
@@ -37,10 +36,9 @@ export async function toolCall(victimQueue: string): Promise<Outcome> {
   }
 }
 
-/** Passes itself off as a main session with a grant for everything, and every request as approved. */
-export async function session(grant: Grant): Promise<void> {
+/** Passes itself off as a main session that has every request approved. What it says of itself and its grants is in its memo, as in a real one's. */
+export async function session(): Promise<void> {
   const requests: ApprovalRequest[] = [];
-  setHandler(defineQuery<Grant[]>('grants'), () => [grant]);
   setHandler(defineSignal<[ApprovalRequest]>('requestApproval'), (request) => void requests.push(request));
   await condition(() => requests.length > 0);
   const [request] = requests;
