@@ -1,5 +1,7 @@
 /** The calls that rows are made of. Each checks its outcome: a row that measures failures quickly measures nothing. */
 import type { CallHandle, Countersign, Outcome, SessionHandle } from '../../../src/client/index.ts';
+import { CALL_STATE, SEARCH_ATTRIBUTE } from '../../../src/protocol/names.ts';
+import { until } from '../measure/until.ts';
 
 /** A command outside of the sandbox that no list allows: a person has to approve it. */
 export const ASKS = { command: 'touch effect.txt', sandbox: false, reason: 'the benchmark needs a call that waits' };
@@ -78,4 +80,14 @@ export async function approve(countersign: Countersign, call: CallHandle): Promi
     if (answer === 'accepted') return;
     if (answer !== 'not_pending' || i === 100) throw new Error(`${call.id}: ${answer}: ${message}`);
   }
+}
+
+/** How many calls wait where it is measured what many of them do, fewest first. */
+export const manyWaiting = (soak: boolean): number[] => (soak ? [1_000, 10_000] : [1_000]);
+
+/** Returns when listings know of so many calls that wait. */
+export async function untilWaiting({ temporal }: Countersign, count: number): Promise<void> {
+  const query = `${SEARCH_ATTRIBUTE.state}="${CALL_STATE.waiting}" AND ExecutionStatus="Running"`;
+  const listed = async (): Promise<boolean> => (await temporal.workflow.count(query)).count >= count;
+  await until(listed, `${count} calls wait`, { everyMs: 200, withinMs: 900_000 });
 }

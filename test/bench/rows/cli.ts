@@ -1,5 +1,4 @@
 /** The CLI as a person feels it: whole processes, from start to exit. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallHandle } from '../../../src/client/index.ts';
 import { ROOT, runNode } from '../../support/processes.ts';
@@ -15,8 +14,6 @@ const WARM_UP = 2;
 const SMALLEST = join(import.meta.dirname, '..', 'programs', 'smallest.mjs');
 export const COUNTERSIGN = join(ROOT, 'bin', 'countersign.mjs');
 
-export const commandExists = (name: string): boolean => existsSync(join(ROOT, 'src', 'cli', 'commands', `${name}.ts`));
-
 /** Runs a program to its end; what it wrote. Throws when it fails. */
 export async function wholeProcess(env: NodeJS.ProcessEnv, file: string, args: string[]): Promise<string> {
   const program = runNode(file, args, { env });
@@ -30,11 +27,6 @@ export const cli: Part = {
   title: 'The CLI as whole processes',
   seconds: 26,
   async run({ stage: { home, service, session }, progress }): Promise<Found> {
-    const missing = ['pending', 'approve'].filter((name) => !commandExists(name));
-    if (missing.length > 0) {
-      progress.say(`cli: left out, for this checkout has no ${missing.join(' and no ')}`);
-      return { rows: [] };
-    }
     const env = homeEnvironment(home);
     const whole = (file: string, args: string[]): Promise<string> => wholeProcess(env, file, args);
     const waiting: CallHandle[] = await pooled(ROUNDS + WARM_UP, 4, () => asking(session));

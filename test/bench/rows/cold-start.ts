@@ -4,7 +4,6 @@ import { openFolder } from '../stage/stage.ts';
 import { startProcess } from '../stage/start-process.ts';
 import { startTemporal } from '../../../src/server/temporal.ts';
 import { join } from 'node:path';
-import { commandExists } from './cli.ts';
 import type { Part } from './row.ts';
 
 const TIMES = 4;
@@ -14,10 +13,6 @@ export const coldStart: Part = {
   title: 'Cold start: from the command to the first outcome',
   seconds: 28,
   async run({ progress }) {
-    if (!commandExists('start')) {
-      progress.say('cold-start: left out, for this checkout has no start command');
-      return { rows: [] };
-    }
     const whole: number[] = [];
     const worker: number[] = [];
     await using stack = new AsyncDisposableStack();

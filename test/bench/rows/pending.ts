@@ -9,10 +9,9 @@ import { CALL_STATE, SEARCH_ATTRIBUTE, WORKFLOW } from '../../../src/protocol/na
 import { interleave } from '../measure/interleave.ts';
 import { pooled } from '../measure/pool.ts';
 import { median, summary } from '../measure/stats.ts';
-import { until } from '../measure/until.ts';
 import { homeEnvironment, openFolder } from '../stage/stage.ts';
 import { startProcess } from '../stage/start-process.ts';
-import { asking } from './calls.ts';
+import { asking, manyWaiting, untilWaiting } from './calls.ts';
 import { COUNTERSIGN, wholeProcess } from './cli.ts';
 import { type Part, type Row, type Target, atMost } from './row.ts';
 
@@ -27,26 +26,22 @@ export const pending: Part = {
   seconds: 40,
   soakSeconds: 240,
   async run({ soak, progress }) {
-    const levels = soak ? [1_000, 10_000] : [1_000];
+    const levels = manyWaiting(soak);
     const rows: Row[] = [];
     const targets: Target[] = [];
+    await using stack = new AsyncDisposableStack();
     const { home, workspace, remove } = await openFolder();
-    const service = await startProcess(home, workspace);
-    const countersign = await Countersign.connect({ address: service.address });
-    try {
-      const call = await asking(await countersign.openSession({ workspace }));
-      for (const [i, level] of levels.entries()) {
-        const share = (part: number): void => progress.at(((i + part) / levels.length) * 0.9, `${level} waiting`);
-        await copies(countersign, call, levels[i - 1] ?? 1, level, share);
-        for (const [name, row] of await listings(countersign, home, level)) {
-          rows.push({ name, unit: 'ms', ...summary(row) });
-          targets.push(atMost(`${name}: p50`, WITHIN_MS, 'ms', median(row)));
-        }
+    stack.defer(remove);
+    const service = stack.use(await startProcess(home, workspace));
+    const countersign = stack.use(await Countersign.connect({ address: service.address }));
+    const call = await asking(await countersign.openSession({ workspace }));
+    for (const [i, level] of levels.entries()) {
+      const share = (part: number): void => progress.at(((i + part) / levels.length) * 0.9, `${level} waiting`);
+      await copies(countersign, call, levels[i - 1] ?? 1, level, share);
+      for (const [name, row] of await listings(countersign, home, level)) {
+        rows.push({ name, unit: 'ms', ...summary(row) });
+        targets.push(atMost(`${name}: p50`, WITHIN_MS, 'ms', median(row)));
       }
-    } finally {
-      await countersign.close();
-      await service.stop();
-      await remove();
     }
     return { rows, targets };
   },
@@ -82,8 +77,7 @@ async function copies(
     });
   };
   await pooled(to - from, 20, copy, progress);
-  const query = `${SEARCH_ATTRIBUTE.state}="${CALL_STATE.waiting}"`;
-  await until(async () => (await workflow.count(query)).count >= to, `${to} calls listed`, { everyMs: 200 });
+  await untilWaiting(countersign, to);
 }
 
 async function listings(countersign: Countersign, home: string, level: number): Promise<Map<string, number[]>> {

@@ -29,7 +29,7 @@ export interface Found {
 export interface Surroundings {
   stage: Stage;
   soak: boolean;
-  progress: Pick<Progress, 'at' | 'say'>;
+  progress: Pick<Progress, 'at'>;
 }
 
 export interface Part {

@@ -4,11 +4,9 @@ import { Countersign, type SessionHandle } from '../../../src/client/index.ts';
 import { pooled } from '../measure/pool.ts';
 import { residentBytes } from '../measure/processes.ts';
 import { summary } from '../measure/stats.ts';
-import { until } from '../measure/until.ts';
 import { openFolder } from '../stage/stage.ts';
 import { type StartedService, startProcess } from '../stage/start-process.ts';
-import { ASKS, approve, completed } from './calls.ts';
-import { commandExists } from './cli.ts';
+import { ASKS, approve, completed, manyWaiting, untilWaiting } from './calls.ts';
 import { type Found, type Part, type Row, type Surroundings, type Target, atMost } from './row.ts';
 
 const SESSIONS = 20;
@@ -21,10 +19,6 @@ export const waiting: Part = {
   seconds: 75,
   soakSeconds: 700,
   async run(surroundings) {
-    if (!commandExists('start')) {
-      surroundings.progress.say('waiting: left out, for this checkout has no start command');
-      return { rows: [] };
-    }
     const { home, workspace, remove } = await openFolder();
     try {
       return await measure(surroundings, home, workspace);
@@ -35,7 +29,7 @@ export const waiting: Part = {
 };
 
 async function measure({ soak, progress }: Surroundings, home: string, workspace: string): Promise<Found> {
-  const levels = soak ? [1_000, 10_000] : [1_000];
+  const levels = manyWaiting(soak);
   const rows: Row[] = [];
   const targets: Target[] = [];
   let service = await startProcess(home, workspace);
@@ -110,16 +104,7 @@ class Crowd {
       progress,
     );
     this.ids.push(...started);
-    await until(async () => (await this.waiting()) >= this.ids.length, `${to} calls wait`, {
-      everyMs: 500,
-      withinMs: 900_000,
-    });
-  }
-
-  /** As listings know it. */
-  async waiting(): Promise<number> {
-    const query = 'CountersignState="waiting" AND ExecutionStatus="Running"';
-    return (await this.countersign.temporal.workflow.count(query)).count;
+    await untilWaiting(this.countersign, this.ids.length);
   }
 
   async close(): Promise<void> {
