@@ -6,7 +6,7 @@ export { policyDiff, type PolicyChange, type RecordedCall } from './diff.ts';
 export { judge } from './judge.ts';
 export { LAYERS, type Layer } from './scopes.ts';
 export { argumentsOverLimit, type LimitProblem, toolOverLimit } from './limits.ts';
-export { type PromptTool, toolsPrompt } from './prompt.ts';
+export { type PromptTool, describedFor, toolsPrompt } from './prompt.ts';
 export { compileRules, defaultRules, hashOf, type Rules } from './rules.ts';
 export {
   fileOperands,

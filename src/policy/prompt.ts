@@ -1,5 +1,6 @@
 /** The text that tells a model which tools it has, made of the same facts that judge its calls: `countersign tools --prompt`. */
 import type { Tier } from '../protocol/tool.ts';
+import type { Rules } from './rules.ts';
 
 /** What is said of a tool; the catalogue's tools have all of it. */
 export interface PromptTool {
@@ -16,6 +17,15 @@ const TIER_NOTES: Readonly<Record<Tier, string>> = {
   system: 'Runs programs or reaches other systems.',
   elevated: 'Waits for a person to approve each call.',
 };
+
+const ON_HOST =
+  'Here commands run on the host, outside of any sandbox: they have network and the whole machine, whatever the following says of one.';
+
+/** A tool's description for models, where these rules hold: a tool says of itself what it does in the sandbox. */
+export const describedFor = (
+  { shell }: Pick<Rules, 'shell'>,
+  { description, needs }: { description: string; needs: readonly string[] },
+): string => (shell.backend === 'host' && needs.includes('shell') ? `${ON_HOST} ${description}` : description);
 
 /** One section a tool, in the order given; ends with what holds for all. */
 export function toolsPrompt(tools: readonly PromptTool[]): string {

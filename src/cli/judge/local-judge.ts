@@ -12,6 +12,7 @@ import {
   type Surroundings,
   type ToolFacts,
   availability,
+  describedFor,
   policyDiff,
 } from '../../policy/index.ts';
 import type { JsonObject } from '../../protocol/json.ts';
@@ -24,6 +25,7 @@ import { realFolder } from '../sessions/main-session.ts';
 import { caseSession } from './case-session.ts';
 
 export interface ToolListing {
+  /** As they are described to a model here. */
   offered: Tool[];
   missing: { name: string; reason: string }[];
 }
@@ -108,7 +110,9 @@ function listTools(
 ): ToolListing {
   const judged = tools.map((tool) => ({ tool, ...availability(toolFacts(tool), facts, rules, surroundings) }));
   return {
-    offered: judged.filter(({ offered }) => offered).map(({ tool }) => tool),
+    offered: judged
+      .filter(({ offered }) => offered)
+      .map(({ tool }) => ({ ...tool, description: describedFor(rules, tool) })),
     missing: judged
       .filter(({ offered }) => !offered)
       .map(({ tool, reason }) => ({ name: tool.name, reason: reason ?? '' })),

@@ -37,6 +37,18 @@ it('holds a session to the rules of those above it, in what it explains and what
   expect(judge.tools(below).offered.map(({ name }) => name)).not.toContain('write');
 });
 
+it('describes the shell as it is here', async () => {
+  const host = join(folder, 'host.jsonc');
+  await writeFile(host, '{"agents":{"free":{}},"shell":{"backend":"host"}}');
+  const told = async (file: string): Promise<Record<string, string>> =>
+    Object.fromEntries((await localJudge(file)).tools(facts('free')).offered.map((one) => [one.name, one.description]));
+  const [inSandbox, onHost] = [await told(config), await told(host)];
+  expect(onHost['shell']).toBe(
+    `Here commands run on the host, outside of any sandbox: they have network and the whole machine, whatever the following says of one. ${inSandbox['shell']}`,
+  );
+  expect({ ...onHost, shell: '' }).toEqual({ ...inSandbox, shell: '' });
+});
+
 it('judges no call of a session, and offers it nothing, whose agent, or that of one above it, is not declared any more', async () => {
   const judge = await localJudge(config);
   const gone = facts('gone');
