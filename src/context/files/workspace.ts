@@ -10,6 +10,7 @@ import { through, type Place, type Protection, type Resolving } from './beneath.
 import { isErrno } from '../../common/errno.ts';
 import { atPlace } from './file-error.ts';
 import type { Journal } from '../state/journal.ts';
+import { syncFolder } from '../state/state-files.ts';
 import { holdsProtected, refuseGitControl } from './protected.ts';
 import { removePlace } from './remove.ts';
 
@@ -279,18 +280,6 @@ async function checkUnchanged({ parent, name, path }: Place, hash: string, signa
     if (present !== hash) throw changed(name, present);
   } finally {
     await file.close();
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    await folder.sync();
-  } catch (error) {
-    // Some file systems cannot; what they can, rename has done.
-    if (!isErrno(error, 'EINVAL', 'ENOTSUP', 'EPERM')) throw error;
-  } finally {
-    await folder.close();
   }
 }
 

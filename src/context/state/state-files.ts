@@ -1,5 +1,6 @@
 /** Small records in the state folder, each written whole or not at all. Folders are 0700 and files 0600: they hold what sessions did. */
 import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
 import { link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isErrno } from '../../common/errno.ts';
@@ -72,8 +73,9 @@ export function parsed(text: string): unknown {
   }
 }
 
+/** Makes what was put into the folder outlive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
+  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     await folder.sync();
   } catch (error) {
