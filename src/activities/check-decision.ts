@@ -42,6 +42,11 @@ export async function checkDecision(
       // What was good before and is no more (an approver was removed) counts no more.
       else if (one === decision) return badSignature(dependencies, request, decision, admitted.reason);
     }
+    // A session that was terminated told nobody: its requests stand above as if the calls could still run.
+    if (session.state !== 'open') {
+      const message = 'The session of the call is closed, so the call ends: nothing of it ran.';
+      return { ok: false, closed: true, answer: { answer: 'not_pending', message } };
+    }
     const result = countDecisions(dependencies, session, tool, tier, counted);
     const decisions = result.by.map((one) => one.decision);
     if (result.state !== 'more') return { ok: true, complete: true, verified: result.verified, decisions };

@@ -25,11 +25,14 @@ import { type Covered, type GrantCheck, checkGrant, coveredRequests, revokeGrant
 import { notifyApprover } from './notify-approver.ts';
 import { prepareCall } from './prepare-call.ts';
 
-/** `complete`: the request is settled by `decisions`; otherwise more approvers have to agree, and `decisions` are those that count so far. */
+/**
+ * `complete`: the request is settled by `decisions`; otherwise more approvers have to agree, and `decisions` are those that count so far.
+ * `closed`: the call's session is not open, so nothing lets the call run any more.
+ */
 export type DecisionCheck =
   | { ok: true; complete: true; verified: boolean; decisions: Decision[] }
   | { ok: true; complete: false; decisions: Decision[]; agreed: Agreed; message: string }
-  | { ok: false; answer: DecisionAnswer };
+  | { ok: false; closed?: true; answer: DecisionAnswer };
 
 /** What workflows may call. */
 export interface Activities {

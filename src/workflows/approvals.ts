@@ -5,6 +5,7 @@ import {
   type Decision,
   type DecisionAnswer,
   REFUSALS,
+  type RefusalCode,
   type RequestStanding,
   type SealedDecision,
   type Withdrawal,
@@ -140,8 +141,8 @@ export function settle(approvals: Approvals, decision: SealedDecision): void {
   for (const oldest of Object.keys(approvals.decided).slice(0, -LIMITS.decisions)) delete approvals.decided[oldest];
 }
 
-/** The session's own answer where no person can be asked. */
-export function refuse(request: ApprovalRequest, code: 'no_approver' | 'too_many_pending'): SealedDecision {
+/** The session's own answer where no person can be asked, or to no purpose. */
+export function refuse(request: ApprovalRequest, code: RefusalCode): SealedDecision {
   const { session, callId, digest } = request;
   return {
     session,

@@ -325,7 +325,13 @@ async function decide(self: Session, decision: Decision): Promise<DecisionAnswer
   const { waiting } = matched;
   const { request, collected } = waiting;
   const checked = await checkDecision({ request, decision, collected: collected.map((one) => one.decision) });
-  if (!checked.ok) return recordRefusal(self, decision, checked.answer);
+  if (!checked.ok) {
+    if (checked.closed) {
+      withdraw(self.approvals, request);
+      await tellCall(request, refuse(request, 'session_closed'));
+    }
+    return recordRefusal(self, decision, checked.answer);
+  }
   if (!checked.complete) {
     const { agreed, message, decisions } = checked;
     const others = Object.values(self.approvals.pending).filter((one) => one !== waiting);

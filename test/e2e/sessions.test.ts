@@ -143,6 +143,41 @@ describe('children', () => {
     expect(outcome).toMatchObject({ status: 'denied', error: { code: 'no_approver' } });
   });
 
+  test('what waits in a branch that was terminated is withdrawn by the first decision, and the call ends', async () => {
+    const main = await open('lost');
+    const branch = await main.branch({ id: 'lost-1' });
+    const args = { log: service.log, mark: 'lost' };
+    const call = await branch.start('probe_elevated', args, { callId: 'lost' });
+    await expect.poll(() => pendingAt('lost')).toHaveLength(1);
+    await temporal().workflow.getHandle('session/lost-1').terminate('gone');
+    expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toEqual({
+      answer: 'not_pending',
+      message: 'The session of the call is closed, so the call ends: nothing of it ran.',
+    });
+    expect(await call.outcome()).toMatchObject({ status: 'denied', error: { code: 'session_closed' }, tries: 0 });
+    expect(await pendingAt('lost')).toEqual([]);
+    expect(await main.call('probe_once', { ...args, mark: 'main goes on' })).toMatchObject({ status: 'completed' });
+    expect(await marks(service.log, 'begin lost')).toBe(0);
+  });
+
+  test('what waits in a branch that closes is withdrawn, and main stays open', async () => {
+    const main = await open('left');
+    const branch = await main.branch({ id: 'left-1' });
+    const args = { log: service.log, mark: 'left' };
+    const call = await branch.start('probe_elevated', args, { callId: 'left' });
+    // One that was terminated takes nothing back itself.
+    const terminated = await branch.start('probe_elevated', args, { callId: 'terminated' });
+    await expect.poll(() => pendingAt('left')).toHaveLength(2);
+    await temporal().workflow.getHandle(terminated.id).terminate('gone');
+    await branch.close();
+    expect(await call.outcome()).toMatchObject({ status: 'denied', error: { code: 'session_closed' }, tries: 0 });
+    expect(await pendingAt('left')).toEqual([]);
+    expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({
+      answer: 'not_pending',
+    });
+    expect(await main.call('probe_once', { ...args, mark: 'main stays' })).toMatchObject({ status: 'completed' });
+  });
+
   test('an invalid call of a branch is told to its parent', async () => {
     const main = await open('tell');
     const branch = await main.branch({ id: 'tell-1' });

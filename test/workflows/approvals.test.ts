@@ -7,6 +7,7 @@ import {
   noApprovals,
   settle,
   standing,
+  withdrawRoute,
 } from '../../src/workflows/approvals.ts';
 
 const on = { session: 's', callId: 'c', digest: 'd' };
@@ -56,4 +57,18 @@ it('how a request stands: what counts, each since it was taken', () => {
     { decision: approve, takenAt: 1 },
     { decision: bob, takenAt: 2 },
   ]);
+});
+
+it('with a child session goes what came up through it, and nothing else', () => {
+  const approvals = noApprovals();
+  for (const route of [['main'], ['a', 'main'], ['a-1', 'a', 'main'], ['b', 'main']]) {
+    addRequest(
+      approvals,
+      { ...on, session: route[0], runId: 'r', tool: 't', route } as unknown as ApprovalRequest,
+      0,
+      10,
+    );
+  }
+  withdrawRoute(approvals, 'a');
+  expect(Object.keys(approvals.pending)).toEqual(['main/c', 'b/c']);
 });
