@@ -46,7 +46,7 @@ export async function runTool(dependencies: Dependencies, run: ToolRun): Promise
       backend: config.shell.backend,
       sandbox: config.shell.sandbox,
       allowElevated: run.allowElevated,
-      standing: rules.standing,
+      guarded: rules.protected,
       ...(run.sealed && { sealed: run.sealed }),
       signal,
       progress: run.progress,

@@ -1,5 +1,5 @@
 /** Builds the hands that a tool gets, by the kind of its session and by what was approved. A handle that is not built cannot be misused. */
-import type { Standing } from '../policy/protected.ts';
+import type { ProtectedPaths } from '../policy/protected.ts';
 import type { SessionFacts } from '../protocol/session.ts';
 import type { Tool } from '../tools/define-tool.ts';
 import type { HandleName, ToolContext } from '../tools/tool-context.ts';
@@ -32,7 +32,7 @@ export interface ToolContextOptions {
   /** Copies of approved scripts, to show in the sandbox. */
   sealed?: readonly { path: string; inside: string }[];
   /** What of the workspace commands in the sandbox may not change; what is built in, unless given. */
-  standing?: Standing;
+  guarded?: ProtectedPaths;
   /** Largest file that is read or written; 100 MB unless given. */
   maxFileBytes?: number;
   signal: AbortSignal;
@@ -52,7 +52,7 @@ export async function openToolContext(options: ToolContextOptions): Promise<Tool
     signal,
     sandbox = {},
     sealed = [],
-    standing,
+    guarded,
   } = options;
   const protection = sessionProtection(facts.workspace, [stateDir, ...options.protectedPaths]);
   const place = { root: facts.workspace, protection, signal, ...(maxFileBytes !== undefined && { maxFileBytes }) };
@@ -70,7 +70,7 @@ export async function openToolContext(options: ToolContextOptions): Promise<Tool
     ...common,
     writer: openWriter({ ...place, journal: openJournal(stateDir, facts.id, callId) }),
     ...(backend === 'sandbox'
-      ? { shell: sandboxProcesses({ ...place, sealed, ...(standing && { standing }) }, sandbox) }
+      ? { shell: sandboxProcesses({ ...place, sealed, ...(guarded && { guarded }) }, sandbox) }
       : {}),
     ...(backend === 'host' ? { shell: hostProcesses(place) } : {}),
     ...(allowElevated ? { elevated: openElevated(place) } : {}),

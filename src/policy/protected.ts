@@ -83,22 +83,51 @@ const PROTECTED: Readonly<Record<string, readonly string[]>> = {
   'it is the configuration of Countersign': ['countersign.config.jsonc', '.countersign/**'],
 };
 
-interface ProtectedGlob {
-  glob: string;
-  why: string;
+/** One alternative of a glob. */
+interface Pattern {
+  /** Of the glob in the table, whose first that fits is named. */
+  order: number;
+  /** Names from where it begins, each with `*` and `?`. */
+  names: readonly string[];
+  /** All below it, too: the glob ended in `**`. */
+  deep: boolean;
+  /** Begins in any folder, and not only at the top of the workspace. */
+  anywhere: boolean;
+}
+
+/** A glob with `**` in its middle, compared as a whole. */
+interface LooseGlob {
+  order: number;
   matches(path: readonly string[]): boolean;
-  /** Folders above what the glob names: deleting one deletes it too. */
   holders: ((path: readonly string[]) => boolean)[];
 }
 
-export type ProtectedPaths = readonly ProtectedGlob[];
+/** Patterns by their first name, because a call asks about every name on its path, and the sandbox about every entry of a folder. */
+export interface ProtectedPaths {
+  globs: readonly { glob: string; why: string }[];
+  named: ReadonlyMap<string, readonly Pattern[]>;
+  wild: readonly Pattern[];
+  loose: readonly LooseGlob[];
+}
 
 /** The built-in table and what the configuration adds, from the workspace's root or (built-in) from any folder in it. */
 export function protectedPaths(added: readonly string[] = []): ProtectedPaths {
-  const builtIn = Object.entries(PROTECTED).flatMap(([why, globs]) =>
-    globs.map((glob) => compile(`**/${glob}`, glob, why)),
-  );
-  return [...builtIn, ...added.map((glob) => compile(foldGlob(glob), glob, 'the configuration protects it'))];
+  const builtIn = Object.entries(PROTECTED).flatMap(([why, globs]) => globs.map((glob) => ({ glob, why })));
+  const globs = [...builtIn, ...added.map((glob) => ({ glob, why: 'the configuration protects it' }))];
+  const named = new Map<string, Pattern[]>();
+  const wild: Pattern[] = [];
+  const loose: LooseGlob[] = [];
+  for (const [order, { glob }] of globs.entries()) {
+    const whole = order < builtIn.length ? `**/${glob}` : foldGlob(glob);
+    for (const one of braces(whole)) {
+      const pattern = patternOf(one, order);
+      const [first = ''] = pattern?.names ?? [];
+      if (pattern === undefined) loose.push(looseGlob(one, order));
+      else if (/[*?]/.test(first)) wild.push(pattern);
+      else named.set(first, [...(named.get(first) ?? []), pattern]);
+    }
+  }
+  return { globs, named, wild, loose };
 }
 
 const foldGlob = (glob: string): string =>
@@ -106,13 +135,17 @@ const foldGlob = (glob: string): string =>
     .map((segment) => (/[*?{]/.test(segment) ? segment.normalize('NFKC').toLowerCase() : foldSegment(segment)))
     .join('/');
 
-function compile(pattern: string, glob: string, why: string): ProtectedGlob {
-  const patterns = braces(pattern);
+/** Undefined where `**` stands in the middle, or alone. */
+function patternOf(glob: string, order: number): Pattern | undefined {
+  const names = segments(glob.replace(/^(\*\*\/)+/, '').replace(/(\/\*\*)+$/, ''));
+  if (names.length === 0 || names.includes('**')) return undefined;
+  return { order, names, deep: glob.endsWith('/**'), anywhere: glob.startsWith('**/') };
+}
+
+function looseGlob(glob: string, order: number): LooseGlob {
   // A glob that ends in `/**` protects the folder itself too: renaming or replacing it replaces what is in it.
-  const own = patterns.flatMap((one) => (one.endsWith('/**') ? [one, one.slice(0, -3)] : [one]));
-  const holders = new Set(patterns.flatMap(foldersAbove));
-  const matchers = own.map(pathGlob);
-  return { glob, why, matches: (path) => matchers.some((match) => match(path)), holders: [...holders].map(pathGlob) };
+  const own = (glob.endsWith('/**') ? [glob, glob.slice(0, -3)] : [glob]).map(pathGlob);
+  return { order, matches: (path) => own.some((match) => match(path)), holders: foldersAbove(glob).map(pathGlob) };
 }
 
 /** `**` alone would make every folder a holder; only folders that the glob names can be recognised without looking inside. */
@@ -123,6 +156,15 @@ function foldersAbove(pattern: string): string[] {
     .filter((holder) => holder !== '' && !holder.endsWith('**') && /[^*/]/.test(holder));
 }
 
+/** `protected`, or `above`: a folder that holds what is protected. */
+export type Relation = 'protected' | 'above';
+
+function relation({ names, deep }: Pattern, path: readonly string[]): Relation | undefined {
+  if (!names.every((name, i) => i >= path.length || matchText(name, path[i] ?? ''))) return undefined;
+  if (path.length < names.length) return 'above';
+  return deep || path.length === names.length ? 'protected' : undefined;
+}
+
 /** Why a change at this path (from the workspace, canonical) needs an approval, or undefined. */
 export function protectedBy(
   relative: string,
@@ -130,12 +172,36 @@ export function protectedBy(
   table: ProtectedPaths,
 ): { glob: string; why: string } | undefined {
   const path = segments(relative).map(foldSegment);
-  const direct = table.find((one) => one.matches(path));
-  if (direct !== undefined) return direct;
-  if (access !== 'delete') return undefined;
-  if (path.length === 0) return { glob: '.', why: 'it is the whole workspace' };
-  return table.find((one) => one.holders.some((holds) => holds(path)));
+  if (path.length === 0) return access === 'delete' ? { glob: '.', why: 'it is the whole workspace' } : undefined;
+  const found: Record<Relation, number[]> = { protected: [], above: [] };
+  for (const [at, name] of path.entries()) {
+    for (const pattern of [...(table.named.get(name) ?? []), ...table.wild]) {
+      const how = at === 0 || pattern.anywhere ? relation(pattern, path.slice(at)) : undefined;
+      if (how !== undefined) found[how].push(pattern.order);
+    }
+  }
+  for (const { order, matches, holders } of table.loose) {
+    if (matches(path)) found.protected.push(order);
+    else if (holders.some((holds) => holds(path))) found.above.push(order);
+  }
+  const orders = found.protected.length > 0 || access === 'write' ? found.protected : found.above;
+  return orders.length === 0 ? undefined : table.globs[Math.min(...orders)];
 }
+
+/** What a path, name by name from the top of the workspace, is to the table. */
+export type Relate = (path: readonly string[]) => Relation | undefined;
+
+/**
+ * The table for who goes down from the top of the workspace and cannot look through the whole tree: a glob from any folder counts as one from the top, and one with
+ * `**` in its middle is left out.
+ */
+export const fromTop =
+  ({ named, wild }: ProtectedPaths): Relate =>
+  (given) => {
+    const path = given.map(foldSegment);
+    const relations = [...(named.get(path[0] ?? '') ?? []), ...wild].map((pattern) => relation(pattern, path));
+    return relations.find((one) => one === 'protected') ?? relations.find((one) => one !== undefined);
+  };
 
 /** What git runs or takes orders from, by name inside a `.git` folder. */
 export const GIT_CONTROL = ['config', 'config.worktree', 'hooks', 'modules', 'worktrees', 'commondir'] as const;
@@ -153,35 +219,6 @@ export function gitControl(given: string): string | undefined {
   return steers
     ? `${given} decides what git executes, so tools may not change it; ask a person to, or use git's own commands in an approved shell call`
     : undefined;
-}
-
-/** What a path from the workspace is to the table: a protected place, or a folder on the way to one. */
-export type Standing = (path: readonly string[]) => 'protected' | 'above' | undefined;
-
-/**
- * The table as it stands at the top of the workspace: there its places can be found without looking through the whole tree. A glob from any folder counts as one
- * from the top; one with `**` in its middle is left out. Indexed by first name, because every entry of a folder is asked about.
- */
-export function standingAtTop(table: ProtectedPaths): Standing {
-  const exact = new Map<string, string[][]>();
-  const others: string[][] = [];
-  for (const { glob } of table) {
-    for (const one of braces(foldGlob(glob))) {
-      const parts = segments(one.replace(/^(\*\*\/)+/, '').replace(/(\/\*\*)+$/, ''));
-      const [first] = parts;
-      if (first === undefined || parts.includes('**')) continue;
-      if (/[*?]/.test(first)) others.push(parts);
-      else exact.set(first, [...(exact.get(first) ?? []), parts]);
-    }
-  }
-  return (given) => {
-    const path = given.map(foldSegment);
-    const near = [...(exact.get(path[0] ?? '') ?? []), ...others].filter((parts) =>
-      path.every((name, i) => i >= parts.length || matchText(parts[i] ?? '', name)),
-    );
-    if (near.some(({ length }) => length <= path.length)) return 'protected';
-    return near.length > 0 ? 'above' : undefined;
-  };
 }
 
 const OWN_CONFIGURATION = /(^|\/)countersign\.config\.jsonc$/;

@@ -4,7 +4,7 @@ import canonicalize from 'canonicalize';
 import { PROFILES } from './catalogue.ts';
 import { type Groups, type NameList, nameList } from './names.ts';
 import { type CompiledPattern, compilePattern } from './patterns.ts';
-import { type ProtectedPaths, type Standing, protectedPaths, standingAtTop } from './protected.ts';
+import { type ProtectedPaths, protectedPaths } from './protected.ts';
 import {
   DEFAULT_SHELL,
   type ArgumentRule,
@@ -55,8 +55,6 @@ export interface Rules {
   readonly owners: ReadonlySet<string>;
   readonly knownHosts?: readonly string[];
   readonly protected: ProtectedPaths;
-  /** The same, as the sandbox of commands looks for it. */
-  readonly standing: Standing;
   readonly shell: ShellSettings;
 }
 
@@ -67,7 +65,6 @@ export function compileRules(settings: PolicySettings): Rules {
   const sections = (map: Record<string, PolicySection> | undefined, path: string): Sections =>
     new Map(Object.entries(map ?? {}).map(([name, one]) => [name, section(one, `${path}.${name}`)]));
   const { profile, alsoAllow, ...global } = settings;
-  const table = protectedPaths(settings.protect);
   return {
     hash: hashOf(settings),
     base: section({ profile: profile ?? 'full', alsoAllow }, ''),
@@ -90,8 +87,7 @@ export function compileRules(settings: PolicySettings): Rules {
     ...(settings.ownerOnly && { ownerOnly: nameList(settings.ownerOnly, groups) }),
     owners: new Set(settings.owners ?? []),
     ...(settings.knownHosts && { knownHosts: settings.knownHosts }),
-    protected: table,
-    standing: standingAtTop(table),
+    protected: protectedPaths(settings.protect),
     shell: shellSettings(settings.shell),
   };
 }

@@ -1,7 +1,7 @@
 /** Commands: the `shell` handle, in the sandbox or on the host. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { protectedPaths, type Standing, standingAtTop } from '../../policy/protected.ts';
+import { fromTop, type ProtectedPaths, protectedPaths } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { CommandLine, CommandResult, Processes } from '../../tools/tool-context.ts';
 import { withPlace, type Protection } from '../files/beneath.ts';
@@ -10,7 +10,7 @@ import { absentPaths, removePlanted } from './planted.ts';
 import { runProcess, type StartedProcess } from './run-process.ts';
 import { withSandbox } from './sandbox.ts';
 import type { SandboxOptions } from './sandbox-status.ts';
-import { pathsOf, placesIn } from './standing.ts';
+import { pathsOf, placesIn } from './places.ts';
 
 export interface ProcessesOptions {
   root: string;
@@ -19,25 +19,26 @@ export interface ProcessesOptions {
   /** Copies of approved scripts, to show in the sandbox. */
   sealed?: readonly { path: string; inside: string }[];
   /** What of the workspace commands in the sandbox may not change; what is built in, unless given. */
-  standing?: Standing;
+  guarded?: ProtectedPaths;
 }
 
-const BUILT_IN = standingAtTop(protectedPaths());
+const BUILT_IN = protectedPaths();
 
 /** What models write is bash more often than not. */
 const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
 /** In bubblewrap. Everything that a command started is gone when `run` returns, and when this process dies. */
 export function sandboxProcesses(
-  { root, protection, signal, sealed = [], standing = BUILT_IN }: ProcessesOptions,
+  { root, protection, signal, sealed = [], guarded = BUILT_IN }: ProcessesOptions,
   options: SandboxOptions,
 ): Processes {
+  const relate = fromTop(guarded);
   return {
     async run({ command, cwd = '.', env, timeoutMs }) {
       const requested = requestedEnvironment(env);
       const folder = await workingFolderOf(cwd, root, protection);
       const absent = absentPaths(root, protection);
-      const places = placesIn(root, standing);
+      const places = placesIn(root, relate);
       const argv = [SHELL, '-c', command];
       const sandboxed = { root, protection, argv, cwd: folder, env: requested, writable: true, files: sealed, places };
       try {
@@ -45,7 +46,7 @@ export function sandboxProcesses(
           runProcess({ ...plan, end: endSandbox }, timeoutMs, signal),
         );
         const readOnly = pathsOf(places);
-        const made = pathsOf(placesIn(root, standing)).filter((path) => !readOnly.includes(path));
+        const made = pathsOf(placesIn(root, relate)).filter((path) => !readOnly.includes(path));
         return { ...result, readOnly, made };
       } finally {
         await removePlanted(root, absent);

@@ -7,7 +7,7 @@ import { shutDoor } from './doors.ts';
 import type { Environment } from './environment.ts';
 import { shutGitDoors } from './git-doors.ts';
 import type { SandboxOptions } from './sandbox-status.ts';
-import type { Place } from './standing.ts';
+import type { Place } from './places.ts';
 
 export interface SandboxedCommand {
   /** Canonical workspace. */

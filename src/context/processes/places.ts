@@ -3,14 +3,14 @@
  * a command there asks nobody, and `write` on them does. What is not there yet cannot be shut: it is told of when a command made it.
  */
 import { readdirSync } from 'node:fs';
-import type { Standing } from '../../policy/protected.ts';
+import type { Relate, Relation } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 
 export interface Place {
   /** From the workspace. */
   names: readonly string[];
   /** `above`: a folder on the way to a protected place, which must not be put aside. */
-  kind: 'protected' | 'above';
+  kind: Relation;
 }
 
 /** Each is a mount. */
@@ -20,8 +20,8 @@ const MOST_PLACES = 200;
  * What stands there now, folders before what they hold. `.git` has doors of its own (git-doors.ts). Links are left out: nothing can be mounted over one.
  * @throws CountersignError `protected_path` where there are too many to shut
  */
-export function placesIn(root: string, standing: Standing): Place[] {
-  const found = [...look(root, [], standing)];
+export function placesIn(root: string, relate: Relate): Place[] {
+  const found = [...look(root, [], relate)];
   if (found.length <= MOST_PLACES) return found;
   throw new CountersignError(
     'protected_path',
@@ -32,14 +32,14 @@ export function placesIn(root: string, standing: Standing): Place[] {
 export const pathsOf = (places: readonly Place[]): string[] =>
   places.filter(({ kind }) => kind === 'protected').map(({ names }) => names.join('/'));
 
-function* look(root: string, above: readonly string[], standing: Standing): Generator<Place> {
+function* look(root: string, above: readonly string[], relate: Relate): Generator<Place> {
   for (const entry of entriesOf([root, ...above].join('/'))) {
     const names = [...above, entry.name];
     if (names[0] === '.git' || !(entry.isFile() || entry.isDirectory())) continue;
-    const kind = standing(names);
+    const kind = relate(names);
     if (kind === 'protected') yield { names, kind };
     if (kind !== 'above' || !entry.isDirectory()) continue;
-    const below = [...look(root, names, standing)];
+    const below = [...look(root, names, relate)];
     if (below.length > 0) yield { names, kind };
     yield* below;
   }

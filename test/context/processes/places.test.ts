@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { standingAtTop, protectedPaths } from '../../../src/policy/protected.ts';
+import { protectedPaths } from '../../../src/policy/protected.ts';
 import { contextOf, run, scratch, text, type Scratch } from '../support.ts';
 
 /** A workspace with these files, each with its path as content, and a shell as a session has it. */
@@ -13,7 +13,7 @@ async function workspaceWith(files: readonly string[], protect?: readonly string
     mkdirSync(dirname(join(workspace, file)), { recursive: true });
     writeFileSync(join(workspace, file), file);
   }
-  const context = await contextOf(folders, protect ? { standing: standingAtTop(protectedPaths(protect)) } : {});
+  const context = await contextOf(folders, protect ? { guarded: protectedPaths(protect) } : {});
   const { shell } = context;
   if (shell === undefined) throw new Error('no shell');
   const sh = async (command: string) => {
