@@ -39,7 +39,7 @@ export type CallEntry = At &
     | { what: 'amended'; attempt: number; arguments: JsonObject; by: string }
     | ({ what: 'decided'; edited?: JsonObject; code?: string; decisions?: DecidedBy[] } & Omit<
         ApprovalRecord,
-        'edited'
+        'edited' | 'arguments'
       >)
     | {
         what: 'executed';

@@ -12,7 +12,7 @@ export function approvalRecord(sealed: SealedDecision): ApprovalRecord | undefin
     verified,
     decision,
     ...(reason !== undefined && { reason }),
-    ...(edited && { edited: true }),
+    ...(edited && { edited: true as const, arguments: edited }),
     ...(grant && { grant: grant.id }),
     ...(decisions.length > 1 && { approvers: decisions.map((one) => one.approver) }),
     ...(override && { override: true as const }),

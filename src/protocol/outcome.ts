@@ -66,7 +66,9 @@ export interface ApprovalRecord {
   /** True where one emergency approver stood in for the others. */
   override?: true;
   /** True where the approver changed the arguments; the model is told. */
-  edited?: boolean;
+  edited?: true;
+  /** Then: what the approver put in the place of the arguments asked for. */
+  arguments?: JsonObject;
 }
 
 export interface Outcome {

@@ -155,7 +155,7 @@ describe('approval', () => {
     expect(await call.outcome()).toMatchObject({
       status: 'completed',
       output: { ran: 'edited' },
-      approval: { edited: true },
+      approval: { edited: true, arguments: { log: service.log, mark: 'edited' } },
     });
     expect(await marks(service.log, 'begin asked')).toBe(0);
   });

@@ -65,10 +65,17 @@ function errorLines({ error, approval }: OutcomeLine): string[] {
   ];
 }
 
-function approvalText({ approver, approvers = [approver], verified, decision, reason, grant }: ApprovalRecord): string {
+function approvalLines(approval: ApprovalRecord): string[] {
+  const { arguments: instead } = approval;
+  return [`  ${approvalText(approval)}`, ...(instead ? objectLines(instead, '    ') : [])];
+}
+
+function approvalText(record: ApprovalRecord): string {
+  const { approver, approvers = [approver], verified, decision, reason, grant, edited } = record;
   const who = `${safeLine(approvers.join(' and '))}${verified ? '' : ' (unverified)'}`;
   if (grant !== undefined) return `let run by grant ${safeLine(grant)} of ${who}`;
-  return `${decision === 'approve' ? 'approved' : 'denied'} by ${who}${reason === undefined ? '' : `: ${safeLine(reason)}`}`;
+  const instead = edited ? ', with other arguments' : '';
+  return `${decision === 'approve' ? 'approved' : 'denied'} by ${who}${instead}${reason === undefined ? '' : `: ${safeLine(reason)}`}`;
 }
 
 function nextSteps({ status, waitingFor, held, error, callId }: OutcomeLine, id: string): string[] {

@@ -124,4 +124,20 @@ describe('an outcome for people', () => {
       'denied by ann (unverified): not now',
     );
   });
+
+  it('says that the approver had other arguments run, and which', () => {
+    const instead = { edited: true, arguments: { command: 'git push --dry-run' } } as const;
+    const approval = {
+      approver: 'ann',
+      verified: true,
+      decision: 'approve',
+      reason: 'look first',
+      ...instead,
+    } as const;
+    expect(
+      outcomeText({ ...base, tool: 'shell', status: 'completed', approval })
+        .split('\n')
+        .slice(-2),
+    ).toEqual(['  approved by ann, with other arguments: look first', '    command: git push --dry-run']);
+  });
 });
