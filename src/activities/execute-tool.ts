@@ -79,7 +79,7 @@ async function waitForSlot(
       return {
         held: held(
           'too_many_calls',
-          `Agent ${agent} has as many calls running as it may; this one waits for its turn.`,
+          `Agent ${agent} has as many calls running as it may (limits.running); this one waits for its turn.`,
         ),
       };
     if (approval && isCountersignError(error) && error.code === 'too_many_calls')

@@ -46,7 +46,7 @@ export function createSlots(limits: (agent: string) => { running: number; queued
     const { running, queued } = limits(agent);
     if (queue.running < running && queue.waiting.length === 0) return slot(agent, queue);
     if (queue.waiting.length >= queued) {
-      const message = `Agent ${agent} has ${running} calls running and ${queued} waiting in this worker. Call again when some have ended.`;
+      const message = `Agent ${agent} has ${running} calls running and ${queued} waiting in this worker, which is the most (limits.running, limits.queued). Call again when some have ended.`;
       throw new CountersignError('too_many_calls', message);
     }
     return new Promise((resolve, reject) => {

@@ -1,7 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { CONFIG_FILE } from '../../src/config/index.ts';
+import { configDir } from '../../src/server/paths.ts';
 import { doctor, parserCheck, stateCheck } from '../../src/server/doctor.ts';
 
 let home: string;
@@ -27,6 +29,32 @@ describe('doctor', () => {
     expect(notOk).toEqual([
       { name: 'service', ok: false, found: 'none', hint: expect.stringContaining('countersign start') },
     ]);
+  });
+
+  test('names settings that contradict each other, with their place', async () => {
+    const folder = configDir({ COUNTERSIGN_HOME: home });
+    const file = join(folder, CONFIG_FILE);
+    await mkdir(folder, { recursive: true });
+    const check = async (text: string) => {
+      await writeFile(file, text);
+      return (await doctor({ COUNTERSIGN_HOME: home })).find(({ name }) => name === 'config');
+    };
+    try {
+      expect(await check('{ "deny": ["write"] }')).toEqual({ name: 'config', ok: true, found: file });
+      expect(await check('{ "deny": ["write"], "ask": ["write"], "ownerOnly": ["shell"] }')).toEqual({
+        name: 'config',
+        ok: false,
+        found: file,
+        hint: '/ask/0: write is also denied here; deny wins\n/ownerOnly: no owners are declared, so nobody may use these tools',
+      });
+      expect(await check('{ "denny": [] }')).toMatchObject({
+        ok: false,
+        found: 'broken',
+        hint: expect.stringContaining('did you mean "deny"?') as string,
+      });
+    } finally {
+      await rm(file);
+    }
   });
 
   test('looks at the namespace of a service that answers', async () => {

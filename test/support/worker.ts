@@ -84,6 +84,9 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     stateDir,
     tools,
     log: pino({ level: 'warn', base: null, timestamp: false }, { write: (line: string) => hear(told, line) }),
+  }).catch(async (error: unknown) => {
+    await connection.close();
+    throw error;
   });
   const work = worker.run();
   const countersign = await Countersign.connect<Record<string, unknown>>({ worker });

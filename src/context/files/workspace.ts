@@ -158,8 +158,11 @@ async function readPlace(place: Place, signal: AbortSignal, maxFileBytes: number
   }
 }
 
-/** Two digits are enough in an error. */
-const megabytes = (bytes: number): number => Math.round((bytes / 1024 / 1024) * 100) / 100;
+/** With two digits at most; `4 bytes`, `1.5 KB`, `100 MB`. */
+function sizeOf(bytes: number): string {
+  const [unit, name] = bytes < 1024 ? [1, 'bytes'] : bytes < 1024 ** 2 ? [1024, 'KB'] : [1024 ** 2, 'MB'];
+  return `${Math.round((bytes / unit) * 100) / 100} ${name}`;
+}
 
 /** To the end as it is when reached, for files that grow; never past the limit. */
 async function readAll(
@@ -171,7 +174,7 @@ async function readAll(
   const tooLarge = () =>
     new CountersignError(
       'file_too_large',
-      `${name} is larger than ${megabytes(maxFileBytes)} MB; use search, or shell with head or sed`,
+      `${name} is larger than ${sizeOf(maxFileBytes)} (limits.fileBytes); use search, or shell with head or sed`,
     );
   if (expected > maxFileBytes) throw tooLarge();
   let buffer = Buffer.allocUnsafeSlow(expected + 1);
@@ -225,7 +228,7 @@ function checkWritable(place: Place, bytes: Uint8Array, maxFileBytes: number): v
       `${place.name} is a device, FIFO or socket; only regular files can be written`,
     );
   if (bytes.length > maxFileBytes)
-    throw new CountersignError('file_too_large', `content is larger than ${megabytes(maxFileBytes)} MB`);
+    throw new CountersignError('file_too_large', `content is larger than ${sizeOf(maxFileBytes)} (limits.fileBytes)`);
   refuseGitControl(place.path);
 }
 
