@@ -34,7 +34,8 @@ test('past the queue it says so', async () => {
   void slots.take('ada', never);
   await expect(slots.take('ada', never)).rejects.toMatchObject({
     code: 'too_many_calls',
-    message: 'Agent ada has 1 calls running and 1 waiting in this worker, which is the most (limits.running, limits.queued). Call again when some have ended.',
+    message:
+      'Agent ada has 1 calls running and 1 waiting in this worker, which is the most (limits.running, limits.queued). Call again when some have ended.',
   });
 });
 
