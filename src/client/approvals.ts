@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { shownDigest } from '../approval/digest.ts';
-import { approvalsOn } from '../approval/quorum.ts';
+import { approvalsOn } from '../approval/collected.ts';
 import { type Signer, signDecision } from '../approval/sign.ts';
 import {
   type ApprovalDetails,
