@@ -1,6 +1,7 @@
 /** When decisions settle a request. */
 import { describe, expect, it } from 'vitest';
-import { approvalsOn, quorum, requiredFor } from '../../src/approval/quorum.ts';
+import { approvalsOn } from '../../src/approval/collected.ts';
+import { quorum, requiredFor } from '../../src/approval/quorum.ts';
 import type { CountedDecision } from '../../src/approval/verify.ts';
 import type { CollectedDecision, Decision } from '../../src/protocol/approval.ts';
 import { decision, request } from './support.ts';
