@@ -579,6 +579,23 @@ test('an approval of a request that was to wait for longer than any is void once
   expect(await ran('forever')).toBe(0);
 });
 
+test('a signed approval that was kept back holds until a day after its request expired, and no longer', async () => {
+  const hour = 3_600_000;
+  const kept = async (callId: string, expiredHours: number): Promise<Execution> => {
+    const expiresAt = Date.now() - expiredHours * hour;
+    const times = { requestedAt: expiresAt - hour, expiresAt };
+    const seal = async (decision: Decision) =>
+      sealDecisions([await signDecision(decision, ada.signer, expiresAt - 1_000)], true);
+    const handle = await forger(callId);
+    const execution = await handle.execute(await forged(callId, handle.runId, 'probe_elevated', seal, times));
+    await handle.terminate();
+    return execution;
+  };
+  expect(await kept('kept-back', 23)).toMatchObject({ status: 'completed' });
+  expect(await kept('kept-too-long', 25)).toMatchObject({ status: 'denied', error: { code: 'approval_expired' } });
+  expect([await ran('kept-back'), await ran('kept-too-long')]).toEqual([1, 0]);
+});
+
 test('a decision on an earlier run of the same id is none on this one', async () => {
   const first = await forger('again');
   const input = await forged('again', first.runId, 'probe_elevated', (decision) => sealed(decision, ada.signer));
