@@ -25,7 +25,9 @@ export function judge(call: CallFacts, session: JudgedSession, rules: Rules, sur
   }
 }
 
-function decide(call: CallFacts, session: JudgedSession, rules: Rules, surroundings: Surroundings): Judgement {
+function decide(given: CallFacts, session: JudgedSession, rules: Rules, surroundings: Surroundings): Judgement {
+  const above = (session.above ?? []).map(({ workspace }) => workspace).filter((one) => one !== session.workspace);
+  const call = { ...given, above };
   const offered = availabilityFindings(call.tool, session, rules, surroundings);
   const shell = shellFindings(call, session, rules, surroundings);
   const findings = [

@@ -16,6 +16,13 @@ export function isUnder(path: readonly string[], root: readonly string[]): boole
   return root.length <= path.length && root.every((segment, index) => segment === path[index]);
 }
 
+/** The path from a folder, '' for the folder itself; undefined outside of it. Both are canonical. */
+export function relativeTo(folder: string, canonical: string): string | undefined {
+  if (canonical === folder) return '';
+  const prefix = folder === '/' ? '/' : `${folder}/`;
+  return canonical.startsWith(prefix) ? canonical.slice(prefix.length) : undefined;
+}
+
 /** Characters that some file systems drop from names, so that `.g‌it` and `.git` are one folder (git's own check, CVE-2014-9390). */
 const IGNORABLE = /[\u00AD\u034F\u200B-\u200F\u202A-\u202E\u2060-\u2064\u206A-\u206F\uFE00-\uFE0F\uFEFF]/gu;
 

@@ -2,7 +2,7 @@
 import { isSameJson, type Json } from '../protocol/json.ts';
 import { ANY, commandReadings } from './shell/forms.ts';
 import { hostMatches, hostOf } from './hosts.ts';
-import { isUnder, matchText, occursIn, overlaps, pathGlob, pathGlobBelow, segments } from './paths.ts';
+import { isUnder, matchText, occursIn, overlaps, pathGlob, pathGlobBelow, relativeTo, segments } from './paths.ts';
 import type { ArgumentPattern, ArgumentRule } from './settings.ts';
 import type { CallFacts, ResolvedSubject } from './types.ts';
 
@@ -37,15 +37,21 @@ interface Place {
   whole: boolean;
 }
 
-/** The places of an argument; where a command runs is the place of `cwd`, also when the model left it out. */
+/**
+ * The places of an argument, from the workspace and from those of the sessions above. Where a command runs is the place of `cwd`, also when
+ * the model left it out.
+ */
 function placesIn(call: CallFacts, argument: string): Place[] {
-  return call.subjects.flatMap((subject): Place[] => {
+  const places = call.subjects.flatMap((subject): Place[] => {
     if (subject.kind === 'path' && subject.argument === argument)
       return [{ canonical: subject.canonical, relative: subject.relative, whole: takesWhole(call, subject) }];
     if (subject.kind === 'command' && argument === 'cwd')
       return [{ canonical: subject.cwd, relative: subject.cwdRelative, whole: false }];
     return [];
   });
+  const fromAbove = (place: Place): Place[] =>
+    (call.above ?? []).map((workspace) => ({ ...place, relative: relativeTo(workspace, place.canonical) }));
+  return places.flatMap((place) => [place, ...fromAbove(place)]);
 }
 
 /** A folder that is deleted or searched. What may become one until then counts as one. */

@@ -3,6 +3,7 @@ import { CONFIG_FILE } from '../protocol/names.ts';
 import { hostMatches } from './hosts.ts';
 import { allowRulesOn, ruleMatches } from './layers.ts';
 import { gitControl, isOwn, protectedBy, secrets } from './protected.ts';
+import { relativeTo } from './paths.ts';
 import type { Rules } from './rules.ts';
 import type { CallFacts, Finding, JudgedSession, ResolvedSubject, Surroundings } from './types.ts';
 
@@ -14,13 +15,14 @@ export function riskFindings(
   surroundings: Surroundings,
 ): Finding[] {
   return call.subjects.flatMap((subject) => {
-    if (subject.kind === 'path') return pathFindings(subject, rules, surroundings);
+    if (subject.kind === 'path') return pathFindings(call, subject, rules, surroundings);
     if (subject.kind === 'host') return hostFindings(call, subject, session, rules);
     return [];
   });
 }
 
 function pathFindings(
+  call: CallFacts,
   subject: Extract<ResolvedSubject, { kind: 'path' }>,
   rules: Rules,
   { protectedPaths }: Surroundings,
@@ -43,7 +45,8 @@ function pathFindings(
   const steersGit = gitControl(relative);
   if (steersGit !== undefined)
     return [{ layer: 'risk', rule: 'risk.git_control', effect: 'deny', reason: steersGit, code: 'protected_path' }];
-  const found = protectedBy(relative, access, rules.protected);
+  const fromAbove = (call.above ?? []).flatMap((workspace) => relativeTo(workspace, canonical) ?? []);
+  const found = [relative, ...fromAbove].map((one) => protectedBy(one, access, rules.protected)).find(Boolean);
   return found === undefined
     ? []
     : [raise('risk.protected_path', `${relative === '' ? '.' : relative} is protected (${found.glob}): ${found.why}`)];

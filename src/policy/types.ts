@@ -59,6 +59,8 @@ export interface CallFacts {
   /** Normalised and valid. */
   arguments: JsonObject;
   subjects: readonly ResolvedSubject[];
+  /** Set by the judge: other workspaces of the sessions above. Rules hold from there, too. */
+  above?: readonly string[];
 }
 
 /** What policy is told of the session: its own facts and those of the sessions above it, nearest first, whose rules hold for it too. */

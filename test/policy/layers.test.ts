@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { compileRules, judge, type JudgedSession, type PolicySettings } from '../../src/policy/index.ts';
-import { fileCall, hostCall, rulesOf, session, shellCall, surroundings, tool, verdict } from './support.ts';
+import {
+  type CallFacts,
+  compileRules,
+  judge,
+  type JudgedSession,
+  type PolicySettings,
+} from '../../src/policy/index.ts';
+import { fileCall, hostCall, rulesOf, session, shellCall, surroundings, tool, verdict, WORKSPACE } from './support.ts';
 
 const read = fileCall('read', 'a.txt');
 const write = fileCall('write', 'a.txt', 'write');
@@ -357,6 +363,61 @@ describe('inheritance and change', () => {
       expect(verdict(make, only, under('coder'))).toBe('ask shell.outside');
       expect(verdict(fetch, only, under('coder'))).toBe('ask risk.unknown_host');
     }
+  });
+
+  it('holds a branch in a folder of the workspace to what rules say of that folder', () => {
+    const inside = (folder: string, ...above: string[]) => ({
+      ...branch,
+      workspace: `${WORKSPACE}/${folder}`,
+      above: [...above.map((one) => `${WORKSPACE}/${one}`), WORKSPACE].map((workspace) => session({ workspace })),
+    });
+    /** A call on a file of the branch's own workspace. */
+    const on = (
+      name: string,
+      folder: string,
+      file: string,
+      access: 'read' | 'write' | 'delete' = 'read',
+    ): CallFacts => {
+      const canonical = file === '' ? `${WORKSPACE}/${folder}` : `${WORKSPACE}/${folder}/${file}`;
+      const subject = {
+        kind: 'path' as const,
+        argument: 'path',
+        path: file,
+        canonical,
+        relative: file,
+        inside: true,
+        access,
+      };
+      return { tool: tool(name), arguments: { path: file }, subjects: [{ ...subject, absolute: false }] };
+    };
+    for (const pattern of [{ under: 'a/keys' }, { glob: 'a/keys/**' }, { glob: '*/keys/x' }, { exact: 'a/keys/x' }]) {
+      const rules = rulesOf({ rules: [{ tool: 'group:fs', effect: 'deny', when: { path: pattern } }] });
+      expect(verdict(on('read', 'a', 'keys/x'), rules, inside('a'))).toBe('deny rules[0]');
+      expect(verdict(on('read', 'a/keys', 'x'), rules, inside('a/keys'))).toBe('deny rules[0]');
+      expect(verdict(on('read', 'a/keys', 'x'), rules, inside('a/keys', 'a'))).toBe('deny rules[0]');
+      expect(verdict(on('read', 'b', 'keys/y'), rules, inside('b'))).toBe('run tier.read_only');
+      expect(verdict(on('search', 'a', ''), rules, inside('a'))).toBe('deny rules[0]');
+    }
+    const top = `${WORKSPACE}/a`;
+    const make = (rules: object[]): string => {
+      const command = { kind: 'command' as const, argument: 'command', command: 'make', sandbox: false, env: {} };
+      const subjects = [{ ...command, cwd: top, cwdInside: true, cwdRelative: '' }];
+      return verdict(
+        { tool: tool('shell'), arguments: { command: 'make' }, subjects },
+        rulesOf({ rules }),
+        inside('a'),
+      );
+    };
+    const when = (place: string) => ({ command: { exact: 'make' }, cwd: { exact: place } });
+    expect(make([{ tool: 'shell', effect: 'deny', when: when('a') }])).toBe('deny rules[0]');
+    // What is allowed at the top of the workspace is not allowed wherever a branch begins.
+    expect(make([{ tool: 'shell', effect: 'allow', when: when('.') }])).toBe('ask shell.outside');
+    expect(make([{ tool: 'shell', effect: 'allow', when: when(top) }])).toBe('run rules[0]');
+    const protect = rulesOf({ protect: ['deploy/**'] });
+    expect(verdict(on('write', 'deploy', 'prod.yml', 'write'), protect, inside('deploy'))).toBe(
+      'ask risk.protected_path',
+    );
+    expect(verdict(on('write', 'src', 'prod.yml', 'write'), protect, inside('src'))).toBe('run tier.workspace');
   });
 
   it('keeps sub-agent rules from main sessions', () => {

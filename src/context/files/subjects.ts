@@ -5,6 +5,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { SessionFacts } from '../../protocol/session.ts';
+import { relativeTo } from '../../policy/paths.ts';
 import type { ResolvedSubject } from '../../policy/types.ts';
 import type { Subject } from '../../tools/define-tool.ts';
 import { checkPathForm } from './beneath.ts';
@@ -85,13 +86,6 @@ function resolveOperands(
     }
   }
   return operands;
-}
-
-/** The path from the workspace, '' for the workspace itself; undefined outside of it. */
-function relativeTo(workspace: string, canonical: string): string | undefined {
-  if (canonical === workspace) return '';
-  const prefix = workspace === '/' ? '/' : `${workspace}/`;
-  return canonical.startsWith(prefix) ? canonical.slice(prefix.length) : undefined;
 }
 
 /**
