@@ -66,7 +66,7 @@ export type Preview = Common &
     | {
         kind: 'diff';
         path: string;
-        /** `refused`: the edit as asked for would be turned down, the file being what it is. */
+        /** `refused`: the edit as asked for would be turned down, the file being what it is. `unknown`: nothing was compared. */
         change: 'create' | 'change' | 'none' | 'refused' | 'unknown';
         added: number;
         removed: number;

@@ -165,16 +165,27 @@ function lineCount(text: string): number {
 
 // ── previews ────────────────────────────────────────────────────────────────
 
-/** Previews come with the request, so their words are foreign; what they may say in our name is a choice among our own. */
+/**
+ * Previews come with the request, so their words are foreign; what they may say in our name is a choice among our own. What a file held
+ * is known to the service alone, so that what is compared with it stands there as its word.
+ */
 function previewRows(preview: Preview): Row[] {
   switch (preview.kind) {
-    case 'diff':
+    case 'diff': {
+      const change = chosen(CHANGES, preview.change);
+      const counts = `${counted(Number(preview.added), 'line')} added, ${counted(Number(preview.removed), 'line')} removed`;
       return [
-        { kind: 'heading', text: `What it would do: ${chosen(CHANGES, preview.change) ?? CHANGES.unknown}` },
+        {
+          kind: 'heading',
+          text:
+            change === undefined
+              ? 'What it would do: change a file; what that holds now is not known here'
+              : `What it would do, as the service says: ${change}`,
+        },
         { kind: 'field', name: 'file', text: preview.path },
         {
           kind: 'note',
-          text: `${counted(Number(preview.added), 'line')} added, ${counted(Number(preview.removed), 'line')} removed, against the file as it was when this was asked`,
+          text: `${counts}, ${change === undefined ? 'by the arguments alone' : 'against the file as it was when this was asked'}`,
         },
         { kind: 'block', text: preview.diff, look: 'diff' },
       ];
@@ -206,7 +217,7 @@ function previewRows(preview: Preview): Row[] {
 }
 
 /** What a word of the request stands for among ours; a word like `constructor` stands for nothing. */
-const chosen = <Name extends string>(words: Readonly<Record<Name, string>>, name: Name): string | undefined =>
+const chosen = (words: Readonly<Record<string, string>>, name: string): string | undefined =>
   Object.hasOwn(words, name) ? words[name] : undefined;
 
 const CHANGES = {
@@ -214,7 +225,6 @@ const CHANGES = {
   change: 'change a file',
   none: 'leave the file as it is',
   refused: 'fail, the file being what it is',
-  unknown: 'write a file that could not be read',
 } as const;
 
 const PLACES = {

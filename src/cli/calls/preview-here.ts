@@ -1,11 +1,12 @@
 /** What a call would do, said by the approver's own program. */
 import { previewOf } from '../../approval/preview.ts';
 import type { OpenRequest } from '../../client/index.ts';
-import type { Preview } from '../../protocol/preview.ts';
+import type { Excerpt, Preview } from '../../protocol/preview.ts';
 
 /**
- * Made here, of the arguments that are shown, so that no worker says in its place what a command does. What a file held is not known
- * here: for that, the preview that came along is taken, as far as it speaks of the same file. So is the shell's backend.
+ * Made here, of the arguments that are shown, so that no worker says in its place what a command does or an edit changes. What a file
+ * held is not known here: for `write`, the diff that came along is taken where all that it adds is of the content, and shown as the
+ * service's word. So is the shell's backend, where a call asks for the sandbox.
  */
 export async function previewHere({
   request,
@@ -14,8 +15,32 @@ export async function previewHere({
 }: OpenRequest): Promise<Preview | undefined> {
   const made = await previewOf(request.tool, args, {
     readText: () => Promise.reject(new Error('not on this machine')),
-    backend: sent?.kind === 'command' && sent.where !== 'sandbox' ? 'host' : 'sandbox',
+    backend: sent?.kind === 'command' && sent.where === 'sandbox' ? 'sandbox' : 'host',
   });
-  if (made?.kind !== 'diff') return made;
-  return sent?.kind === 'diff' && sent.path === made.path ? sent : undefined;
+  if (request.tool !== 'write' || made?.kind !== 'diff') return made;
+  const diff = sent?.kind === 'diff' && sent.path === made.path ? wholeLines(sent.diff) : undefined;
+  return diff && isOf(String(args['content']), diff) ? ({ ...sent, diff } as Preview) : made;
+}
+
+/** A text is cut anywhere, also within a line; what is left of such lines is left out, too. */
+function wholeLines(diff: Excerpt): Excerpt {
+  const { head, left, tail = '' } = diff;
+  if (!left) return { head };
+  const end = Math.max(0, head.lastIndexOf('\n'));
+  const start = tail.includes('\n') ? tail.indexOf('\n') + 1 : tail.length;
+  const characters = left.characters + head.length - end + start;
+  return { head: head.slice(0, end), left: { lines: left.lines + 2, characters }, tail: tail.slice(start) };
+}
+
+const NOT_OF_THE_NEW_FILE = /^(-.*|@@ -\d+,\d+ \+\d+,\d+ @@|\\ No newline at end of file|)$/s;
+
+/** Whether a text is a diff by its form, and all that it has of the new file stands in that content, in its order. */
+function isOf(content: string, { head, tail = '' }: Excerpt): boolean {
+  const lines = content.split('\n');
+  let from = 0;
+  return [...head.split('\n'), ...tail.split('\n')].every((shown) => {
+    if (!/^[+ ]/.test(shown)) return NOT_OF_THE_NEW_FILE.test(shown);
+    from = lines.indexOf(shown.slice(1), from) + 1;
+    return from > 0;
+  });
 }

@@ -7,8 +7,8 @@ import { HOSTILE, hostileCollected, hostileDetails, hostilePreviews } from './su
 /** Everything that stands outside of gutters and code, with numbers as N. */
 const SENTENCES = new Set([
   'Approval needed #RRRRRR',
-  'What it would do: write a file that could not be read',
-  'N line added, N line removed, against the file as it was when this was asked',
+  'What it would do: change a file; what that holds now is not known here',
+  'N line added, N line removed, by the arguments alone',
   'What it would do: delete this and all in it, for good',
   'What it would do, outside of the sandbox, with the whole machine and the network',
   'N. deletes files',

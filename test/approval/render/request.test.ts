@@ -159,7 +159,7 @@ test('a change of a file in Markdown', async () => {
 - tool: \`shell\`
 - tier: \`elevated\`
 
-**What it would do: change a file**
+**What it would do, as the service says: change a file**
 
 - file: \`a.md\`
 
