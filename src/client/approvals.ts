@@ -12,6 +12,10 @@ import {
   type Decision,
   type DecisionAnswer,
   type RequestStanding,
+  isCode,
+  isCodeOf,
+  isLongCode,
+  longCode,
   shortCode,
 } from '../protocol/approval.ts';
 import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
@@ -22,6 +26,7 @@ import type { JsonObject } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
 import { CallHandle } from './call.ts';
 import { knownSession } from './known-session.ts';
+import { isAnother, notSeen } from './seen.ts';
 import { type Transport, fromFailure, isGone, reach, updateSession } from './transport.ts';
 
 /** One call that waits, as listings show it. */
@@ -149,15 +154,15 @@ export class Approvals {
   }
 
   /**
-   * The request of a call, by its full name (`call/<session>/<call id>`) or its short code (`#ABC234`).
+   * The request of a call, by its full name (`call/<session>/<call id>`) or its code (`#ABC234`, or with more letters).
    * @throws CountersignError `call_not_found`, `ambiguous_name`, `digest_mismatch`
    */
   async show(call: string): Promise<OpenRequest> {
-    const name = call.startsWith('#') ? await this.#byCode(call) : parseCallWorkflowId(call);
+    const name = isCode(call) ? await this.#byCode(call) : parseCallWorkflowId(call);
     if (!name)
       throw new CountersignError(
         'call_not_found',
-        `${JSON.stringify(call)} names no call: call/<session>/<call id> or a short code.`,
+        `${JSON.stringify(call)} names no call: call/<session>/<call id>, or a code of 6 letters or more.`,
       );
     const handle = new CallHandle(this.#transport, name);
     const details = await this.#details(handle);
@@ -165,6 +170,8 @@ export class Approvals {
     const { session, callId } = details.request;
     if (session !== name.session || callId !== name.callId) throw lies(handle.id);
     const open = checked({ ...details, id: handle.id, code: shortCode(details.request.digest) });
+    // The code was read somewhere, and looked up in a listing that is behind: what waits now may be another request.
+    if (isCode(call) && !isCodeOf(call, open.request.digest)) throw isAnother(call, open);
     const standing = details.required > 1 ? await this.#standing(name) : undefined;
     return standing ? { ...open, collected: approvalsOn(details.request, standing.collected) } : open;
   }
@@ -194,7 +201,12 @@ export class Approvals {
     }
   }
 
-  /** Lets the call run as shown, or with other arguments in place of those asked for. */
+  /**
+   * Lets the call run as shown, or with other arguments in place of those asked for. What is signed is what was shown: with a signer, `call`
+   * is what `show` gave, or a code of 12 letters or more, which says what was seen.
+   * @throws CountersignError `invalid_usage` for a signature on whatever stands under a name or a shorter code, `call_not_found`,
+   * `ambiguous_name`, `digest_mismatch`
+   */
   approve(call: string | OpenRequest, options: ApproveOptions = {}): Promise<DecisionAnswer> {
     const { arguments: edited, override, ...rest } = options;
     return this.#decide(
@@ -204,7 +216,7 @@ export class Approvals {
     );
   }
 
-  /** Ends the call as denied; the model sees the reason. */
+  /** Ends the call as denied; the model sees the reason. For the rest it is as {@link approve}. */
   deny(call: string | OpenRequest, options: DecisionOptions & { reason: string }): Promise<DecisionAnswer> {
     return this.#decide(call, { decision: 'deny' }, options);
   }
@@ -217,7 +229,7 @@ export class Approvals {
     let open: { request: Pick<ApprovalRequest, 'session' | 'callId' | 'digest'> };
     let seen = true;
     try {
-      open = typeof call === 'string' ? await this.show(call) : checked(call);
+      open = typeof call === 'string' ? await this.#named(call, given.decision, signer) : checked(call);
     } catch (error) {
       const past = error instanceof CountersignError && error.code === 'call_not_found' && typeof call === 'string';
       const record = past ? await this.#past(call) : undefined;
@@ -241,9 +253,16 @@ export class Approvals {
     }
   }
 
+  /** What stands under that name, where it says enough of what its approver has seen. */
+  async #named(call: string, decision: Decision['decision'], signer: Signer | undefined): Promise<OpenRequest> {
+    const open = await this.show(call);
+    if (signer && !isLongCode(call)) throw notSeen(call, decision);
+    return open;
+  }
+
   /** What a call that no longer waits had asked for, so that a repeated decision gets an honest answer. */
   async #past(call: string): Promise<{ request: ApprovalRequest } | undefined> {
-    if (call.startsWith('#')) return this.#pastByCode(call);
+    if (isCode(call)) return this.#pastByCode(call);
     const name = parseCallWorkflowId(call);
     if (!name) return undefined;
     try {
@@ -258,13 +277,12 @@ export class Approvals {
 
   /** Of the calls that asked and no longer wait, the latest that had this code. */
   async #pastByCode(code: string): Promise<{ request: ApprovalRequest } | undefined> {
-    const wanted = code.toUpperCase();
     let left = PAST_CALLS;
     return reach(async () => {
       for await (const { workflowId, memo } of this.#transport.client.workflow.list({ query: PAST, pageSize: PAGE })) {
         const name = parseCallWorkflowId(workflowId);
         const request = name && askedBy(name, memo);
-        if (request && shortCode(request.digest) === wanted) return { request };
+        if (request && isCodeOf(code, request.digest)) return { request };
         left -= 1;
         if (left === 0) return undefined;
       }
@@ -280,14 +298,14 @@ export class Approvals {
   }
 
   async #byCode(code: string): Promise<CallName> {
-    const wanted = code.toUpperCase();
-    const matches = (await this.pending()).filter((call) => call.code === wanted);
+    const matches = (await this.pending()).flatMap(({ waiting, ...call }) =>
+      waiting.for === 'approval' && isCodeOf(code, waiting.request.digest)
+        ? { ...call, longCode: longCode(waiting.request.digest) }
+        : [],
+    );
     if (matches.length > 1) {
-      const names = matches.map(({ id }) => id).join(', ');
-      throw new CountersignError(
-        'ambiguous_name',
-        `${code} is the short code of several calls; use a full name: ${names}`,
-      );
+      const names = matches.map((call) => `'${call.longCode}' (${call.id})`).join(', ');
+      throw new CountersignError('ambiguous_name', `${code} is the code of several calls; say which: ${names}`);
     }
     const [match] = matches;
     if (!match)

@@ -6,7 +6,7 @@ import { safeLine } from '../approval/render/safe-text.ts';
 import { span } from '../approval/render/times.ts';
 import { excerpt } from '../approval/excerpt.ts';
 import { redact, redactJson } from '../approval/redact.ts';
-import { type Notification, shortCode } from '../protocol/approval.ts';
+import { type Notification, longCode, shortCode } from '../protocol/approval.ts';
 import { callWorkflowId } from '../protocol/ids.ts';
 import { type Json, type JsonObject, isJsonObject } from '../protocol/json.ts';
 
@@ -61,7 +61,7 @@ export function facts(notice: Notice): { name: string; value: string }[] {
   return all.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: shortLine(value) }]));
 }
 
-export const commands = ({ request }: Notice): string[] => decisionCommands({ code: shortCode(request.digest) });
+export const commands = ({ request }: Notice): string[] => decisionCommands({ longCode: longCode(request.digest) });
 
 /** At most so much of what would run goes where it is read by more people than decide. */
 const SHOWN = { lines: 6, size: 480 };

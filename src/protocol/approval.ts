@@ -235,13 +235,38 @@ export interface BoundCommand {
 
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
-/** `#` and six characters from the digest: a form that no call id can have. Short enough to type, checked for ambiguity when used. */
-export function shortCode(digest: string): string {
+/** Letters of a code in listings: short enough to type, checked for ambiguity when used. */
+const SHORT = 6;
+/** Letters that stand for one digest only: 60 bits, for whose like nobody searches within the time that a request waits. */
+const LONG = 12;
+/** A letter is made of a byte of the digest. */
+const LONGEST = 32;
+
+/** `#` and letters from the digest: a form that no call id can have. */
+function codeOf(digest: string, letters: number): string {
   const hex = digest.replace(/^sha256:/, '');
   let code = '#';
-  for (let i = 0; i < 6; i += 1) code += ALPHABET[Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16) % 32];
+  for (let i = 0; i < letters; i += 1) code += ALPHABET[Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16) % 32];
   return code;
 }
+
+/** `#` and six letters: names a request among those that wait. */
+export const shortCode = (digest: string): string => codeOf(digest, SHORT);
+
+/** `#` and twelve letters, the first six of them those of the short code: says which request was seen. */
+export const longCode = (digest: string): string => codeOf(digest, LONG);
+
+const CODE = new RegExp(`^#[a-z0-9]{${SHORT},${LONGEST}}$`, 'i');
+
+/** Whether a text is a code: `#` and 6 to 32 letters. */
+export const isCode = (text: string): boolean => CODE.test(text);
+
+/** Whether it is a code that says which request was seen. A shorter one, or a name, says only where a request stands. */
+export const isLongCode = (text: string): boolean => isCode(text) && text.length > LONG;
+
+/** Whether a code is the digest's, as far as it goes; capitals or not. */
+export const isCodeOf = (code: string, digest: string): boolean =>
+  isCode(code) && codeOf(digest, LONGEST).startsWith(code.toUpperCase());
 
 /** 64 bytes as base64url without padding. */
 const SIGNATURE = /^[A-Za-z0-9_-]{86}$/;

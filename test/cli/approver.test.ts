@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Place, fileOutside, makePlace, nameOf, sharedService } from './cli.fixture.ts';
+import { hasScript, openTerminal } from './pty.fixture.ts';
 
 // Every step is a process of its own.
 vi.setConfig({ testTimeout: 90_000 });
@@ -68,7 +69,7 @@ describe('where signatures are required', () => {
   it('approve signs with the key of the name, and what is not signed is refused', async () => {
     const outside = await fileOutside(service());
     const [, asked] = await json('call', 'delete', JSON.stringify({ path: outside }));
-    const approve = (...args: string[]) => json('approve', nameOf(asked), ...args);
+    const approve = (...args: string[]) => json('approve', String(asked['longCode']), ...args);
     expect(await approve('--as', 'ada', '--no-sign')).toMatchObject([5, { answer: 'bad_signature' }]);
     expect(await approve('--as', 'gone')).toMatchObject([5, { answer: 'bad_signature' }]);
     expect(await approve()).toMatchObject([2, { error: { code: 'invalid_usage' } }]);
@@ -78,6 +79,51 @@ describe('where signatures are required', () => {
     await chmod(key, 0o600);
     expect(existsSync(outside)).toBe(true);
     expect(await approve('--as', 'ada')).toMatchObject([0, { answer: 'accepted' }]);
+    await expect.poll(() => existsSync(outside), { timeout: 10_000 }).toBe(false);
+  });
+
+  it('a signed decision by a name or a short code is refused where nobody can be shown what it is on', async () => {
+    const outside = await fileOutside(service());
+    const [, asked] = await json('call', 'delete', JSON.stringify({ path: outside }));
+    const code = String(asked['longCode']);
+    for (const name of [nameOf(asked), code.slice(0, 7), code.slice(0, 12)]) {
+      expect(await json('approve', name, '--as', 'ada')).toMatchObject([2, { error: { code: 'invalid_usage' } }]);
+      const { status, stderr } = await cli(['deny', name, '--as', 'ada', '--reason', 'no']);
+      expect([status, stderr]).toEqual([2, expect.stringContaining(`countersign show '${name}'`)]);
+      expect(stderr).toContain("countersign deny '#…' --reason '…'");
+    }
+    expect(existsSync(outside)).toBe(true);
+    expect((await cli(['show', nameOf(asked)])).stdout).toContain(`countersign approve '${code}'`);
+    expect(await json('deny', code.toLowerCase(), '--as', 'ada', '--reason', 'no')).toMatchObject([
+      0,
+      { answer: 'accepted', call: nameOf(asked) },
+    ]);
+    // A repeat signs nothing.
+    expect(await json('deny', nameOf(asked), '--as', 'ada', '--reason', 'no')).toMatchObject([
+      0,
+      { answer: 'already_decided' },
+    ]);
+  });
+
+  it.skipIf(!hasScript)('on a terminal it shows the request and asks', async () => {
+    const outside = await fileOutside(service());
+    const [, asked] = await json('call', 'delete', JSON.stringify({ path: outside }));
+    const approve = () => openTerminal(service(), ['approve', nameOf(asked), '--as', 'ada']);
+    const question = 'Approve exactly this? [y/N]';
+    for (const answer of ['\r', 'n\r', '\u0004']) {
+      await using terminal = approve();
+      await terminal.shows(question);
+      expect(terminal.screen()).toContain(`"${outside}"`);
+      terminal.type(answer);
+      await terminal.shows('Nothing was decided');
+      expect(await terminal.ended()).toBe(5);
+    }
+    expect(existsSync(outside)).toBe(true);
+    await using terminal = approve();
+    await terminal.shows(question);
+    terminal.type('y\r');
+    await terminal.shows('accepted  The call has it.');
+    expect(await terminal.ended()).toBe(0);
     await expect.poll(() => existsSync(outside), { timeout: 10_000 }).toBe(false);
   });
 

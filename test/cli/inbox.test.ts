@@ -1,26 +1,13 @@
 /** The inbox in a terminal of its own, against a real service. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it, vi } from 'vitest';
-import { ROOT } from '../support/processes.ts';
-import { type Place, fileOutside, makePlace, sharedService } from './cli.fixture.ts';
+import { fileOutside, makePlace, sharedService } from './cli.fixture.ts';
+import { type Pty, hasScript, openTerminal } from './pty.fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
-
-const MAIN = join(ROOT, 'src', 'cli', 'main.ts');
-
-/** From util-linux, which every Debian has; it makes a pseudo-terminal. */
-const hasScript = ((): boolean => {
-  try {
-    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-})();
 
 describe('without a terminal', () => {
   it.each([[['inbox']], [['inbox', '--json']]])('%j is refused with status 2, and says what to use', async (args) => {
@@ -77,7 +64,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const instead = await ask('instead');
     await writeFile(editor, `#!/bin/sh\necho '{"path":"${instead}"}' > "$1"\n`);
     await chmod(editor, 0o755);
-    await using terminal = openTerminal(service(), { EDITOR: editor });
+    await using terminal = openTerminal(service(), ['inbox'], { EDITOR: editor });
     await terminal.shows('2 requests wait');
     terminal.type('\r');
     await terminal.shows('What it would do: delete this, for good');
@@ -131,7 +118,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   ])('leaves it so after %s, too', async (name, end, expected) => {
     const crash = join(service().workspace, 'crash.mjs');
     await writeFile(crash, "process.on('SIGUSR2', () => { throw new Error('boom'); });");
-    await using terminal = openTerminal(service(), { NODE_OPTIONS: `--import=${crash}` });
+    await using terminal = openTerminal(service(), ['inbox'], { NODE_OPTIONS: `--import=${crash}` });
     await terminal.shows('Countersign inbox');
     await terminal.shows('q quit');
     end(terminal);
@@ -150,75 +137,4 @@ function expectRestored(output: string): void {
   const after = output.slice(output.lastIndexOf('\u001b[?1049l'));
   expect(after).toMatch(/(?<!-)\bicanon\b/);
   expect(after).toMatch(/(?<!-)\becho\b/);
-}
-
-interface Pty extends AsyncDisposable {
-  type(keys: string): void;
-  /** What stands on the screen, one line a row. */
-  screen(): string;
-  shows(text: string): Promise<void>;
-  /** Everything that was written, as it came. */
-  output(): string;
-  /** Of the inbox. */
-  pid(): number;
-  /** Its exit status. */
-  ended(): Promise<number>;
-}
-
-function openTerminal({ workspace, env }: Place, more: NodeJS.ProcessEnv): Pty {
-  const inbox = `sh -c 'echo pid=$$.; exec "$NODE" "$MAIN" inbox'`;
-  const child: ChildProcess = spawn(
-    'script',
-    ['-qfec', `stty rows 30 cols 100; ${inbox}; echo "status=$?."; NODE_OPTIONS= stty -a`, '/dev/null'],
-    {
-      cwd: workspace,
-      env: {
-        ...process.env,
-        VISUAL: '',
-        ...env,
-        ...more,
-        NODE: process.execPath,
-        MAIN,
-        TERM: 'xterm',
-        SHELL: '/bin/sh',
-      },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    },
-  );
-  let written = '';
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (written += chunk));
-  child.stdin?.on('error', () => undefined);
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const found = (pattern: RegExp): number => Number(pattern.exec(written)?.[1] ?? Number.NaN);
-  return {
-    type: (keys) => void child.stdin?.write(keys),
-    screen: () => screenOf(written),
-    output: () => written,
-    pid: () => found(/pid=(\d+)\./),
-    shows: async (text) =>
-      void (await expect.poll(() => screenOf(written), { timeout: 20_000, interval: 50 }).toContain(text)),
-    ended: async () => {
-      await expect.poll(() => found(/status=(\d+)\./), { timeout: 20_000 }).not.toBeNaN();
-      child.stdin?.end();
-      await closed;
-      return found(/status=(\d+)\./);
-    },
-    async [Symbol.asyncDispose]() {
-      child.stdin?.end();
-      // `script` waits for what it runs; where a test failed, that still does.
-      if (child.exitCode === null && !written.includes('status=')) process.kill(found(/pid=(\d+)\./), 'SIGKILL');
-      await closed;
-    },
-  };
-}
-
-/** As a terminal would show it: the inbox places each row by its number. */
-function screenOf(written: string): string {
-  const rows: string[] = [];
-  const from = Math.max(0, written.lastIndexOf('\u001b[2J'));
-  for (const part of written.slice(from).split(/(?=\u001b\[\d+;1H)/)) {
-    const [, row, text = ''] = /^\u001b\[(\d+);1H([^]*)/.exec(part) ?? [];
-    if (row !== undefined) rows[Number(row) - 1] = stripVTControlCharacters(text);
-  }
-  return Array.from(rows, (row) => row ?? '').join('\n');
 }

@@ -11,10 +11,10 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { approvalDigest } from '../../src/approval/digest.ts';
 import { type Signer, signDecision, signGrant } from '../../src/approval/sign.ts';
-import type { CallHandle, SessionHandle } from '../../src/client/index.ts';
+import type { ApproveOptions, CallHandle, SessionHandle } from '../../src/client/index.ts';
 import type { OpenRequest } from '../../src/client/index.ts';
 import { revokeGrant } from '../../src/context/index.ts';
-import { type Decision, type SealedDecision, sealDecisions } from '../../src/protocol/approval.ts';
+import { type Decision, type SealedDecision, longCode, sealDecisions } from '../../src/protocol/approval.ts';
 import type { ExecuteInput } from '../../src/protocol/call.ts';
 import type { Grant } from '../../src/protocol/grant.ts';
 import type { Execution } from '../../src/protocol/outcome.ts';
@@ -86,6 +86,11 @@ const decisionOn = ({ request }: OpenRequest, over: Partial<Decision> = {}): Dec
   approver: 'ada',
   ...over,
 });
+
+const approve = async (call: CallHandle, options: ApproveOptions) =>
+  service.countersign.approvals.approve(await service.countersign.approvals.show(call.id), options);
+const deny = async (call: CallHandle, options: Parameters<typeof service.countersign.approvals.deny>[1]) =>
+  service.countersign.approvals.deny(await service.countersign.approvals.show(call.id), options);
 
 /** To the main session, as anybody can send it. */
 const decide = (decision: Decision): Promise<unknown> =>
@@ -192,7 +197,7 @@ const sealed = async (decision: Decision, signer: Signer): Promise<SealedDecisio
 
 test('a decision by an approver’s key runs the call, once, and is verified', async () => {
   const { call } = await waiting('good');
-  expect(await service.countersign.approvals.approve(call.id, { signer: ada.signer, reason: 'fine' })).toMatchObject({
+  expect(await approve(call, { signer: ada.signer, reason: 'fine' })).toMatchObject({
     answer: 'accepted',
   });
   expect(await call.outcome()).toMatchObject({
@@ -204,7 +209,7 @@ test('a decision by an approver’s key runs the call, once, and is verified', a
 
 test('so do signed edits and denials, and the edit is what runs', async () => {
   const edit = await waiting('edited-from');
-  await service.countersign.approvals.approve(edit.call.id, { signer: bob.signer, arguments: args('edited-to') });
+  await approve(edit.call, { signer: bob.signer, arguments: args('edited-to') });
   expect(await edit.call.outcome()).toMatchObject({
     status: 'completed',
     output: { ran: 'edited-to' },
@@ -212,7 +217,7 @@ test('so do signed edits and denials, and the edit is what runs', async () => {
   });
   expect([await ran('edited-from'), await ran('edited-to')]).toEqual([0, 1]);
   const denied = await waiting('denied');
-  await service.countersign.approvals.deny(denied.call.id, { signer: bob.signer, reason: 'no' });
+  await deny(denied.call, { signer: bob.signer, reason: 'no' });
   expect(await denied.call.outcome()).toMatchObject({ status: 'denied', error: { code: 'approval_denied' } });
 });
 
@@ -221,7 +226,7 @@ test('a quorum of two keys, and an emergency override by one', async () => {
   try {
     const two = await waiting('two');
     expect(two.open).toMatchObject({ required: 2, approvers: ['ada', 'bob', 'eve'] });
-    await service.countersign.approvals.approve(two.call.id, { signer: ada.signer });
+    await approve(two.call, { signer: ada.signer });
     expect(await ran('two')).toBe(0);
     expect((await service.countersign.approvals.show(two.call.id)).collected).toMatchObject([
       { decision: { approver: 'ada', signature: expect.any(String) as string } },
@@ -229,13 +234,11 @@ test('a quorum of two keys, and an emergency override by one', async () => {
     expect((await service.countersign.audit(two.call.id)).entries).toContainEqual(
       expect.objectContaining({ what: 'decision', approver: 'ada', verified: true, agreed: { have: 1, need: 2 } }),
     );
-    await service.countersign.approvals.approve(two.call.id, { signer: bob.signer });
+    await approve(two.call, { signer: bob.signer });
     expect(await two.call.outcome()).toMatchObject({ status: 'completed', approval: { verified: true } });
     const one = await waiting('override');
-    expect(
-      await service.countersign.approvals.approve(one.call.id, { signer: bob.signer, override: true }),
-    ).toMatchObject({ answer: 'bad_signature' });
-    await service.countersign.approvals.approve(one.call.id, { signer: eve.signer, override: true });
+    expect(await approve(one.call, { signer: bob.signer, override: true })).toMatchObject({ answer: 'bad_signature' });
+    await approve(one.call, { signer: eve.signer, override: true });
     expect(await one.call.outcome()).toMatchObject({
       status: 'completed',
       approval: { approver: 'eve', verified: true },
@@ -244,11 +247,11 @@ test('a quorum of two keys, and an emergency override by one', async () => {
     await signal(alone.call, await sealed(decisionOn(alone.open), ada.signer));
     await expect.poll(() => refusals('alone')).toEqual([expect.stringContaining('1 of 2 approvers agreed')]);
     expect([await ran('two'), await ran('override'), await ran('alone')]).toEqual([1, 1, 0]);
-    await service.countersign.approvals.approve(alone.call.id, { signer: ada.signer });
+    await approve(alone.call, { signer: ada.signer });
     await signal(alone.call, sealDecisions([decisionOn(alone.open)], true));
     await expect.poll(() => refusals('alone')).toHaveLength(2);
     // What counted before a forgery counts after it.
-    await service.countersign.approvals.approve(alone.call.id, { signer: bob.signer });
+    await approve(alone.call, { signer: bob.signer });
     expect(await alone.call.outcome()).toMatchObject({ status: 'completed', tries: 1 });
   } finally {
     service.configure(approvals());
@@ -449,10 +452,7 @@ test('an approver who is removed between decision and execution counts no more',
   const blocker = await waiting('blocker');
   try {
     service.configure(approvals({}, { running: 1 }));
-    await service.countersign.approvals.approve(blocker.call.id, {
-      signer: ada.signer,
-      arguments: { ...args('blocker'), ms: 2_000 },
-    });
+    await approve(blocker.call, { signer: ada.signer, arguments: { ...args('blocker'), ms: 2_000 } });
     await expect.poll(() => ran('blocker')).toBe(1);
     // The session takes it and is done with it; the call waits for its turn.
     expect(await decide(await signDecision(decisionOn(open), ada.signer))).toMatchObject({ answer: 'accepted' });
@@ -464,7 +464,7 @@ test('an approver who is removed between decision and execution counts no more',
     await expect
       .poll(() => decide(decisionOn(open)), { timeout: 5_000 })
       .toMatchObject({ answer: 'bad_signature', message: expect.stringContaining('still waits') });
-    expect(await service.countersign.approvals.approve(call.id, { signer: bob.signer })).toMatchObject({
+    expect(await approve(call, { signer: bob.signer })).toMatchObject({
       answer: 'accepted',
     });
     expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'bob' } });
@@ -633,7 +633,7 @@ test('an approval that is real serves one execution, of a `once` tool and of a r
 
 test('a reset does not use a signed decision twice', async () => {
   const { call } = await waiting('reset');
-  await service.countersign.approvals.approve(call.id, { signer: ada.signer });
+  await approve(call, { signer: ada.signer });
   expect(await call.outcome()).toMatchObject({ status: 'completed' });
   const client = service.countersign.temporal;
   const names = await eventNames(client, call.id);
@@ -675,7 +675,7 @@ test('an outcome can be forged by who owns the namespace; the effect can’t', a
 test('an activity completed by a stranger gives a false outcome; what ran was approved', async () => {
   const call = await session.start('probe_elevated', { ...args('stranger'), ms: 4_000 }, { callId: 'stranger' });
   await call.settled();
-  await service.countersign.approvals.approve(call.id, { signer: ada.signer });
+  await approve(call, { signer: ada.signer });
   await expect.poll(() => ran('stranger'), { timeout: 10_000 }).toBe(1);
   const { raw } = await workflows().getHandle(call.id).describe();
   const activityId = raw.pendingActivities?.[0]?.activityId ?? '';
@@ -727,6 +727,37 @@ test('a lying preview is not signed', async () => {
   await handle.signal('show', truth);
   expect(await service.countersign.approvals.show('call/signatures/lying')).toMatchObject({ arguments: args('lying') });
   await handle.terminate();
+});
+
+test('a signature names the request that was seen; another one that stands under its name gets none', async () => {
+  const { call, open } = await waiting('swapped');
+  const { approvals: here } = service.countersign;
+  let signatures = 0;
+  const signer: Signer = { name: 'ada', sign: (bytes) => ((signatures += 1), ada.signer.sign(bytes)) };
+  const seen = longCode(open.request.digest);
+  expect((await here.show(seen)).id).toBe(call.id);
+  // A stranger ends the call, and has another ask under its id.
+  await workflows().getHandle(call.id).terminate();
+  await workflows().start('toolCall', {
+    workflowId: call.id,
+    taskQueue: QUEUE,
+    args: [{ tool: 'probe_elevated', arguments: args('swapped-evil') }],
+  });
+  await expect.poll(async () => (await here.show(call.id)).arguments).toEqual(args('swapped-evil'));
+  const now = await here.show(call.id);
+  expect(longCode(now.request.digest)).not.toBe(seen);
+  // By the listing, which is behind.
+  await expect.poll(async () => here.show(now.code).catch(() => undefined)).toMatchObject({ id: call.id });
+  for (const name of [call.id, now.code, longCode(now.request.digest).slice(0, 12)]) {
+    await expect(here.approve(name, { signer })).rejects.toMatchObject({ code: 'invalid_usage' });
+    await expect(here.deny(name, { signer, reason: 'no' })).rejects.toMatchObject({ code: 'invalid_usage' });
+  }
+  await expect(here.approve(seen, { signer })).rejects.toMatchObject({ code: 'call_not_found' });
+  expect(signatures).toBe(0);
+  expect(await here.approve(open, { signer })).toMatchObject({ answer: 'digest_mismatch' });
+  expect([await ran('swapped'), await ran('swapped-evil')]).toEqual([0, 0]);
+  expect(await here.deny(longCode(now.request.digest), { signer, reason: 'no' })).toMatchObject({ answer: 'accepted' });
+  expect(await session.callHandle('swapped').outcome()).toMatchObject({ status: 'denied' });
 });
 
 // ── grants ──────────────────────────────────────────────────────────────────

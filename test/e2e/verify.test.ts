@@ -5,7 +5,7 @@ import { verifyCall } from '../../src/cli/judge/verify-call.ts';
 import { verifyCalls } from '../../src/cli/judge/verify-calls.ts';
 import { callsUnder } from '../../src/client/audit-session.ts';
 import { type HistoryEvent, readHistory } from '../../src/client/history.ts';
-import type { SessionHandle } from '../../src/client/index.ts';
+import type { ApproveOptions, CallHandle, SessionHandle } from '../../src/client/index.ts';
 import { type LoadedConfig, parseConfig } from '../../src/config/index.ts';
 import { sealDecisions } from '../../src/protocol/approval.ts';
 import { approver } from '../approval/support.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   session = await service.countersign.openSession({ id: 'verify', workspace: service.workspace });
   const call = await session.start('probe_elevated', { log: service.log, mark: 'verified' }, { callId: 'signed' });
   await call.settled();
-  await service.countersign.approvals.approve(call.id, { signer: ada.signer, reason: 'fine' });
+  await approveShown(call, { signer: ada.signer, reason: 'fine' });
   expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'ada', verified: true } });
 });
 afterAll(() => service[Symbol.asyncDispose]());
@@ -47,6 +47,9 @@ const HOLDS = [
   ['execution', true],
   ['outcome', true],
 ];
+
+const approveShown = async (call: CallHandle, options: ApproveOptions) =>
+  service.countersign.approvals.approve(await service.countersign.approvals.show(call.id), options);
 
 test('what happened holds', async () => {
   expect(await check(await events())).toEqual(HOLDS);
@@ -135,7 +138,7 @@ test('of a session every call under it is checked; a forged decision in one of t
 
   await client.workflow.getHandle(call.id).signal('decision', sealDecisions([approve('ada')], true));
   // While the forged one is looked at, the call shows nothing to decide on: it is asked until it does.
-  expect(await service.countersign.approvals.approve(call.id, { signer: ada.signer })).toMatchObject({
+  expect(await approveShown(call, { signer: ada.signer })).toMatchObject({
     answer: 'accepted',
   });
   expect(await call.outcome()).toMatchObject({ status: 'completed', tries: 1 });
@@ -216,8 +219,8 @@ test('altered histories of a quorum of two do not hold', { timeout: 60_000 }, as
   try {
     const call = await session.start('probe_elevated', { log: service.log, mark: 'quorum' }, { callId: 'two' });
     await call.settled();
-    await service.countersign.approvals.approve(call.id, { signer: ada.signer });
-    await service.countersign.approvals.approve(call.id, { signer: bob.signer });
+    await approveShown(call, { signer: ada.signer });
+    await approveShown(call, { signer: bob.signer });
     expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approvers: ['ada', 'bob'] } });
   } finally {
     service.configure(config);

@@ -24,7 +24,7 @@ test('a line in the log', async () => {
         route: ['leaf', 'main'],
         kind: 'requested',
       },
-      "Approval needed #RRRRRR: shell (elevated); countersign show '#RRRRRR'",
+      "Approval needed #RRRRRR: shell (elevated); countersign show '#RRRRRRRRRRRR'",
     ],
   ]);
 });
@@ -33,7 +33,7 @@ test('a bell and a line on a real terminal', async () => {
   const fixture = join(ROOT, 'test/notify/terminal.fixture.ts');
   // util-linux gives it a terminal of its own.
   const { stdout } = await promisify(execFile)('script', ['-qec', `'${process.execPath}' '${fixture}'`, '/dev/null']);
-  expect(stdout).toContain("\u0007\rApproval needed #RRRRRR: a⟨U+001B⟩[2J⏎b (elevated); countersign show '#RRRRRR'\r");
+  expect(stdout).toContain("\u0007\rApproval needed #RRRRRR: a⟨U+001B⟩[2J⏎b (elevated); countersign show '#RRRRRRRRRRRR'\r");
   expect(stdout).toContain('{"told":["terminal"],"failed":[]}');
 });
 

@@ -1,5 +1,11 @@
 /** A request for approval as data: everything that its approver should know, raw. The renderers make it safe to look at. */
-import { type ApprovalDetails, type BoundCommand, type CollectedDecision, shortCode } from '../../protocol/approval.ts';
+import {
+  type ApprovalDetails,
+  type BoundCommand,
+  type CollectedDecision,
+  longCode,
+  shortCode,
+} from '../../protocol/approval.ts';
 import { type Json, type JsonObject, isJsonObject } from '../../protocol/json.ts';
 import type { Preview } from '../../protocol/preview.ts';
 import { sha256 } from '../digest.ts';
@@ -32,6 +38,8 @@ export interface RequestView extends ArgumentsView {
   call: string;
   /** `#` and six letters. */
   code: string;
+  /** `#` and twelve letters: a signed decision that gives it is on what is shown here, or on nothing. */
+  longCode: string;
   digest: string;
   runId: string;
   tool: string;
@@ -87,6 +95,7 @@ export function describeRequest(details: ApprovalDetails, extra: ViewExtra): Req
   return {
     call: `call/${request.session}/${request.callId}`,
     code: shortCode(request.digest),
+    longCode: longCode(request.digest),
     digest: request.digest,
     runId: request.runId,
     tool: request.tool,

@@ -1,25 +1,40 @@
 /** What approve and deny have in common: find the request, decide on exactly that, tell the answer. */
 import type { Decision, DecisionAnswer, Halt, OpenRequest } from '../../client/index.ts';
+import { notSeen } from '../../client/seen.ts';
+import { isLongCode } from '../../protocol/approval.ts';
 import { isCountersignError } from '../../protocol/errors.ts';
-import { note, paint, print, printJson } from '../io/output.ts';
+import { canAsk, confirmed } from '../io/confirm.ts';
+import { hasColors, note, paint, print, printJson } from '../io/output.ts';
+import { toTerminal } from '../../approval/render/index.ts';
 import { safeLine, safeText } from '../../approval/render/safe-text.ts';
 import { heldField } from './outcome-line.ts';
+import { viewOf } from './request-view.ts';
 import { heldLines } from '../render/halted.ts';
 import { type AnyCountersign, checkCallReference, withService } from '../service/with-service.ts';
 import { STATUS, type Status } from '../status.ts';
 
-/** `request` is the open request where there is one; else the name, for a decision that repeats an earlier one. */
-type Decide = (countersign: AnyCountersign, request: OpenRequest | string) => Promise<DecisionAnswer>;
+export interface Deciding {
+  decision: Decision['decision'];
+  json: boolean;
+  /** Whether the decision will be signed. */
+  signed: boolean;
+  /** What a person on a terminal is asked, below the request, where a signed decision does not say which request was seen. */
+  question: string;
+  /** `request` is the open request where there is one; else the name, for a decision that repeats an earlier one. */
+  take: (countersign: AnyCountersign, request: OpenRequest | string) => Promise<DecisionAnswer>;
+}
 
-export async function decide(
-  decision: Decision['decision'],
-  reference: string,
-  json: boolean,
-  take: Decide,
-): Promise<Status> {
+/** @throws CountersignError `invalid_usage` for a signature on what was not seen, where there is no terminal to show it on */
+export async function decide(reference: string, deciding: Deciding): Promise<Status> {
   checkCallReference(reference);
+  const { decision, json } = deciding;
   return withService(async (countersign) => {
-    const { answer, open } = await answerOf(countersign, reference, take);
+    const decided = await answerOf(countersign, reference, deciding);
+    if (!decided) {
+      note('Nothing was decided. The request still waits.');
+      return STATUS.undecided;
+    }
+    const { answer, open } = decided;
     // Only a courtesy: the decision is taken.
     const halt = letsRun(decision, answer) ? await countersign.control.halted().catch(() => undefined) : undefined;
     tell(answer, { reference, json, ...(open && { open }), ...(halt && { halt }) });
@@ -47,30 +62,34 @@ function tell(answer: DecisionAnswer, { reference, json, open, halt }: Telling):
   if (open) note(paint('dim', `  ${safeLine(open.request.tool)}  ${open.id}`, process.stderr));
 }
 
+/** Undefined where the person who was asked did not agree. */
 async function answerOf(
   countersign: AnyCountersign,
   reference: string,
-  take: Decide,
-): Promise<{ answer: DecisionAnswer; open?: OpenRequest }> {
+  deciding: Deciding,
+): Promise<{ answer: DecisionAnswer; open?: OpenRequest } | undefined> {
   let open: OpenRequest | undefined;
   try {
     open = await countersign.approvals.show(reference);
-    // The code was read somewhere; what waits now may have another digest.
-    if (reference.startsWith('#') && open.code !== reference.toUpperCase()) {
-      const message = `What waits is now ${open.code}: look at it again (countersign show '${open.code}') and decide anew.`;
-      return { answer: { answer: 'digest_mismatch', message }, open };
-    }
-    return { answer: await take(countersign, open), open };
+    if (deciding.signed && !isLongCode(reference) && !(await isSeen(open, reference, deciding))) return undefined;
+    return { answer: await deciding.take(countersign, open), open };
   } catch (error) {
     if (isCountersignError(error) && error.code === 'digest_mismatch')
       return { answer: { answer: 'digest_mismatch', message: error.message } };
     if (!isCountersignError(error) || error.code !== 'call_not_found' || open) throw error;
-    return { answer: await repeated(countersign, reference, take) };
+    return { answer: await repeated(countersign, reference, deciding) };
   }
 }
 
+/** A name or a short code stands for whatever waits under it now, so that its content is shown here. */
+async function isSeen(open: OpenRequest, reference: string, { decision, json, question }: Deciding): Promise<boolean> {
+  if (json || !canAsk()) throw notSeen(reference, decision);
+  note(toTerminal(await viewOf(open), { width: process.stderr.columns ?? 100, color: hasColors(process.stderr) }));
+  return confirmed(question);
+}
+
 /** Nothing waits under that name: a decision that was taken before is answered as such, any other is on nothing. */
-async function repeated(countersign: AnyCountersign, reference: string, take: Decide): Promise<DecisionAnswer> {
+async function repeated(countersign: AnyCountersign, reference: string, { take }: Deciding): Promise<DecisionAnswer> {
   try {
     return await take(countersign, reference);
   } catch (error) {

@@ -1,5 +1,6 @@
 /** The line by which a call's end, or what it waits for, is told to programs. */
 import type { CallHandle, Outcome, Settled } from '../../client/index.ts';
+import { longCode } from '../../protocol/approval.ts';
 import type { Halt } from '../../protocol/control.ts';
 import type { CallError, OutcomeStatus } from '../../protocol/outcome.ts';
 import { STATUS, type Status } from '../status.ts';
@@ -22,6 +23,8 @@ export interface OutcomeLine extends Omit<Outcome, 'status'> {
   tool: string;
   status: OutcomeStatus | 'waiting' | 'running';
   waitingFor?: 'approval' | 'correction';
+  /** Of the request that waits for approval: `#` and twelve letters. */
+  longCode?: string;
   /** Who halted the service, where that is why the call does not run yet. */
   held?: HeldField;
   error?: CallError;
@@ -54,7 +57,16 @@ export function outcomeLine(
       const { waiting, seq } = progress;
       if (waiting.for === 'approval') {
         // Whatever was waited for before was a correction, and each of them began an attempt.
-        return { ...name, status: 'waiting', waitingFor: 'approval', attempts: seq, tries: 0, durationMs };
+        const code = longCode(waiting.request.digest);
+        return {
+          ...name,
+          status: 'waiting',
+          waitingFor: 'approval',
+          longCode: code,
+          attempts: seq,
+          tries: 0,
+          durationMs,
+        };
       }
       const { error, attempt } = waiting;
       return { ...name, status: 'waiting', waitingFor: 'correction', error, attempts: attempt, tries: 0, durationMs };

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { sha256 } from '../../approval/digest.ts';
 import type { OpenRequest } from '../../client/index.ts';
+import { longCode } from '../../protocol/approval.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
@@ -19,16 +20,18 @@ interface Options extends Common, Signing {
 }
 
 const EXAMPLES = `
-countersign approve '#K3QF7M'
-countersign approve call/build-17/push-1 --reason 'release day'
-countersign approve '#K3QF7M' --edit '{"command":"git push --dry-run","sandbox":false,"reason":"look first"}'
-countersign approve '#K3QF7M' --as-edited sha256:…      the arguments that others approve, as countersign show names them
+countersign approve '#K3QF7MXW2PLA'
+countersign approve '#K3QF7MXW2PLA' --reason 'release day'
+countersign approve '#K3QF7MXW2PLA' --edit '{"command":"git push --dry-run","sandbox":false,"reason":"look first"}'
+countersign approve '#K3QF7MXW2PLA' --as-edited sha256:…      the arguments that others approve, as countersign show names them
+countersign approve call/build-17/push-1                      with a key it shows the request, and asks
 
+What is signed is what was shown: where there is a key, give the code of twelve letters that countersign show prints.
 Exit status 5 when the decision was not taken; the answer on stdout says why. Repeating a decision is harmless.`;
 
 export function command(ended: Ended): Command {
   const approve = defineCommand('approve', 'Lets a waiting call run, as shown or with other arguments.', EXAMPLES)
-    .argument('<call>', 'its full name or short code')
+    .argument('<call>', 'its code, or its full name')
     .option('--edit <json>', 'arguments to run in place of those asked for')
     .option('--as-edited <digest>', 'where several have to agree: the edited arguments that the others approve')
     .option('--reason <text>', 'why; kept for audit')
@@ -42,15 +45,26 @@ async function run(reference: string, options: Options): Promise<Status> {
     throw new CountersignError('invalid_usage', 'give --edit or --as-edited: they say different things');
   const edited = edit === undefined ? undefined : parseArguments(edit, '--edit');
   const decider = await deciderOf(who);
-  return decide('approve', reference, json === true, (countersign, request) => {
-    const args = asEdited === undefined ? edited : othersEdit(request, asEdited);
-    return countersign.approvals.approve(request, {
-      ...(args && { arguments: args }),
-      ...(reason !== undefined && { reason }),
-      ...(override && { override }),
-      ...decider,
-    });
+  return decide(reference, {
+    decision: 'approve',
+    json: json === true,
+    signed: decider.signer !== undefined,
+    question: questionOf(options),
+    take: (countersign, request) => {
+      const args = asEdited === undefined ? edited : othersEdit(request, asEdited);
+      return countersign.approvals.approve(request, {
+        ...(args && { arguments: args }),
+        ...(reason !== undefined && { reason }),
+        ...(override && { override }),
+        ...decider,
+      });
+    },
   });
+}
+
+function questionOf({ edit, asEdited }: Options): string {
+  if (edit !== undefined) return 'Approve the arguments that you gave, in place of those above?';
+  return asEdited === undefined ? 'Approve exactly this?' : 'Approve the arguments that others approve, as above?';
 }
 
 /** By the digest that the approver was shown: what others approve may be something else by now. */
@@ -59,6 +73,6 @@ function othersEdit(request: OpenRequest | string, digest: string): JsonObject {
     throw new CountersignError('call_not_found', `Call ${request} waits for no approval.`);
   const edited = request.collected?.at(-1)?.decision.arguments;
   if (edited && sha256(edited) === digest) return edited;
-  const message = `Others do not approve that, or no longer: look at it again (countersign show '${request.code}') and decide anew.`;
+  const message = `Others do not approve that, or no longer: look at it again (countersign show '${longCode(request.request.digest)}') and decide anew.`;
   throw new CountersignError('digest_mismatch', message);
 }

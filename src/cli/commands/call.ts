@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { callSummary } from '../../client/summary.ts';
 import { CountersignError } from '../../protocol/errors.ts';
-import { shortCode } from '../../protocol/approval.ts';
+import { longCode } from '../../protocol/approval.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
 import { type Wait, followCall } from '../calls/follow-call.ts';
 import { readArguments } from '../io/input.ts';
@@ -104,7 +104,7 @@ async function callOnce(
         followCall(call, wait, {
           onWaiting: ({ waiting }) => {
             if (waiting.for === 'approval')
-              spinner.note(`Waits for approval: countersign show '${shortCode(waiting.request.digest)}'`);
+              spinner.note(`Waits for approval: countersign show '${longCode(waiting.request.digest)}'`);
           },
           onHeld: (halt) => spinner.note(heldBy(halt)),
         }),

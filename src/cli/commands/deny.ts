@@ -11,20 +11,24 @@ interface Options extends Common, Signing {
 }
 
 const EXAMPLES = `
-countersign deny '#K3QF7M' --reason 'not on a Friday'
+countersign deny '#K3QF7MXW2PLA' --reason 'not on a Friday'
 
 The model is told the reason. Exit status 5 when the decision was not taken.`;
 
 export function command(ended: Ended): Command {
   const deny = defineCommand('deny', 'Refuses a waiting call; it ends as denied.', EXAMPLES)
-    .argument('<call>', 'its full name or short code')
+    .argument('<call>', 'its code, or its full name')
     .requiredOption('--reason <text>', 'why; the model is told, and it is kept for audit');
   return onAction(signing(deny), ended, run);
 }
 
 async function run(reference: string, { reason, json, ...who }: Options): Promise<Status> {
   const decider = await deciderOf(who);
-  return decide('deny', reference, json === true, (countersign, request) =>
-    countersign.approvals.deny(request, { reason, ...decider }),
-  );
+  return decide(reference, {
+    decision: 'deny',
+    json: json === true,
+    signed: decider.signer !== undefined,
+    question: 'Deny this?',
+    take: (countersign, request) => countersign.approvals.deny(request, { reason, ...decider }),
+  });
 }

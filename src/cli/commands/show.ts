@@ -1,8 +1,8 @@
 /** `countersign show`: what a call asks to be approved. */
 import type { Command } from 'commander';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { describeRequest, toTerminal } from '../../approval/render/index.ts';
-import { previewHere } from '../calls/preview-here.ts';
+import { toTerminal } from '../../approval/render/index.ts';
+import { viewOf } from '../calls/request-view.ts';
 import { hasColors, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { checkCallReference, withService } from '../service/with-service.ts';
@@ -12,6 +12,7 @@ countersign show '#K3QF7M'
 countersign show call/build-17/push-1 --json
 
 The digest is computed here, from the arguments that are shown, and so is what a command would do; what is decided on is exactly that.
+The code of twelve letters in the commands that it prints names this very request: a signed decision needs it.
 Characters that a terminal would obey or an eye would not see are shown by their numbers, as ⟨U+202E⟩.`;
 
 export function command(ended: Ended): Command {
@@ -19,7 +20,7 @@ export function command(ended: Ended): Command {
     'show',
     'Shows what a waiting call asks to be approved, and how to decide on it.',
     EXAMPLES,
-  ).argument('<call>', 'its full name or short code');
+  ).argument('<call>', 'its full name or code');
   return onAction(show, ended, run);
 }
 
@@ -27,14 +28,7 @@ async function run(reference: string, { json }: Common): Promise<void> {
   checkCallReference(reference);
   await withService(async (countersign) => {
     const open = await countersign.approvals.show(reference);
-    const preview = await previewHere(open);
-    const { route, collected } = open;
-    const view = describeRequest(open, {
-      route,
-      now: Date.now(),
-      ...(preview && { preview }),
-      ...(collected && { collected }),
-    });
+    const view = await viewOf(open);
     if (json) return printJson({ id: open.id, ...view });
     print(toTerminal(view, { width: process.stdout.columns ?? 100, color: hasColors() }));
   });

@@ -9,8 +9,8 @@ type Format = Parameters<typeof styleText>[0];
 export const paint = (format: Format, text: string, stream: NodeJS.WriteStream = process.stdout): string =>
   styleText(format, text, { stream });
 
-/** Whether standard output shows colours. */
-export const hasColors = (): boolean => paint('bold', 'x') !== 'x';
+/** Whether a stream shows colours. */
+export const hasColors = (stream: NodeJS.WriteStream = process.stdout): boolean => paint('bold', 'x', stream) !== 'x';
 
 /** Takes away what stands in a terminal's line. */
 export const CLEAR_LINE = '\r\x1b[2K';

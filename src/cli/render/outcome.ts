@@ -78,14 +78,14 @@ function approvalText(record: ApprovalRecord): string {
   return `${decision === 'approve' ? 'approved' : 'denied'} by ${who}${instead}${reason === undefined ? '' : `: ${safeLine(reason)}`}`;
 }
 
-function nextSteps({ status, waitingFor, held, error, callId }: OutcomeLine, id: string): string[] {
+function nextSteps({ status, waitingFor, longCode, held, error, callId }: OutcomeLine, id: string): string[] {
   if (held) return heldLines({ ...held, at: Date.parse(held.at) });
   if (status === 'running') return [`  It runs on. See what came of it: countersign audit ${id}`];
-  if (waitingFor === 'approval') {
+  if (longCode !== undefined) {
     return [
-      `  Look at it:   countersign show ${id}`,
-      `  Then decide:  countersign approve ${id}`,
-      `                countersign deny ${id} --reason '…'`,
+      `  Look at it:   countersign show '${longCode}'`,
+      `  Then decide:  countersign approve '${longCode}'`,
+      `                countersign deny '${longCode}' --reason '…'`,
     ];
   }
   if (waitingFor === 'correction' && error?.code === 'unknown_tool') {

@@ -1,6 +1,7 @@
 /** The connection that a command uses, for as long as it needs it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Countersign } from '../../client/index.ts';
+import { isCode } from '../../protocol/approval.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { parseCallWorkflowId } from '../../protocol/ids.ts';
 import { TASK_QUEUE } from '../../protocol/names.ts';
@@ -71,13 +72,10 @@ const say = (text: string): void => note(`${process.stderr.isTTY ? CLEAR_LINE : 
 /** From temporal.api.enums.v1.TaskQueueType. */
 const WORKFLOW_TASKS = 1;
 
-const SHORT_CODE = /^#[A-Za-z0-9]{6}$/;
+/** True for what can name a call: `call/<session>/<call id>` or a code. */
+export const isCallReference = (text: string): boolean => isCode(text) || parseCallWorkflowId(text) !== undefined;
 
-/** True for what can name a call: `call/<session>/<call id>` or `#` and six letters. */
-export const isCallReference = (text: string): boolean =>
-  SHORT_CODE.test(text) || parseCallWorkflowId(text) !== undefined;
-
-/** The full name of the call that a person means. Short codes are looked up among the calls that wait for approval. */
+/** The full name of the call that a person means. Codes are looked up among the calls that wait for approval. */
 export async function callNamed(countersign: AnyCountersign, text: string): Promise<string> {
   checkCallReference(text);
   return text.startsWith('#') ? (await countersign.approvals.show(text)).id : text;
@@ -87,6 +85,6 @@ export function checkCallReference(text: string): void {
   if (isCallReference(text)) return;
   throw new CountersignError(
     'invalid_usage',
-    `${JSON.stringify(text.slice(0, 200))} names no call. Use its full name, call/<session>/<call id>, or its short code in quotes: '#K3QF7M'`,
+    `${JSON.stringify(text.slice(0, 200))} names no call. Use its full name, call/<session>/<call id>, or its code in quotes: '#K3QF7M'`,
   );
 }

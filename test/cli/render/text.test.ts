@@ -85,9 +85,10 @@ describe('an outcome for people', () => {
   });
 
   it('says what to type next while it waits for a person', () => {
-    const text = outcomeText({ ...base, tool: 'shell', status: 'waiting', waitingFor: 'approval', tries: 0 });
-    expect(text).toContain('countersign approve call/s/c');
-    expect(text).toContain("countersign deny call/s/c --reason '…'");
+    const waits = { status: 'waiting', waitingFor: 'approval', longCode: '#ABCDEFGHJKLM', tries: 0 } as const;
+    const text = outcomeText({ ...base, tool: 'shell', ...waits });
+    expect(text).toContain("countersign approve '#ABCDEFGHJKLM'");
+    expect(text).toContain("countersign deny '#ABCDEFGHJKLM' --reason '…'");
   });
 
   it('says what is wrong, where, and how to correct it', () => {
