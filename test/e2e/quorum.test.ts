@@ -1,6 +1,10 @@
 /** Several approvers, the ladder, and requests that outlast their timeout, on a real server. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { storyMarkdown, storyText } from '../../src/cli/render/audit-forms.ts';
+import { storyOf } from '../../src/cli/render/audit.ts';
 import type { SessionHandle } from '../../src/client/index.ts';
+import { type Decision, sealDecisions } from '../../src/protocol/approval.ts';
+import { approver } from '../approval/support.ts';
 import { eventNames } from '../support/history.ts';
 import { marks } from '../support/probe-tools.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
@@ -49,6 +53,66 @@ test('one denial denies, whoever agreed before', async () => {
   const outcome = await call.outcome();
   expect(outcome).toMatchObject({ status: 'denied', error: { code: 'approval_denied' } });
   expect(outcome.error?.message).toContain('too risky');
+});
+
+test('the owner of the session is none of its approvers, by another writing of the name too', async () => {
+  const config = '{"owners":["ada"],"approvals":{"required":2}}';
+  service.configure(config);
+  const own = await service.countersign.openSession({
+    id: 'quorum-owned',
+    workspace: service.workspace,
+    owner: 'ada',
+  });
+  const call = await own.start('probe_elevated', args('owned'), { callId: 'owned' });
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  const { approvals } = service.countersign;
+  await approvals.approve(call.id, { approver: 'bob' });
+  for (const approver of ['ada', 'Ada']) {
+    expect(await approvals.approve(call.id, { approver })).toMatchObject({
+      answer: 'accepted',
+      message: expect.stringContaining(`${approver} asked for this call and can't be one of its 2 approvers`) as string,
+    });
+  }
+  // Nor where the call runs: past the session, with a record that says two agreed.
+  const { digest } = (await approvals.show(call.id)).request;
+  const by = (approver: string): Decision => ({
+    session: own.id,
+    callId: 'owned',
+    digest,
+    decision: 'approve',
+    approver,
+  });
+  await service.countersign.temporal.workflow
+    .getHandle(call.id)
+    .signal('decision', sealDecisions([by('ada'), by('bob')], false));
+  await expect
+    .poll(async () => (await own.view()).notices.map(({ text }) => text))
+    .toContainEqual(expect.stringContaining('1 of 2 approvers agreed'));
+  expect(await marks(service.log, 'begin owned')).toBe(0);
+  await approvals.approve(call.id, { approver: 'eva' });
+  expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approvers: ['bob', 'eva'] } });
+  expect(await marks(service.log, 'begin owned')).toBe(1);
+});
+
+test('an emergency override stands in the audit as what it was', async () => {
+  const eve = approver('eve', { roles: ['emergency'] });
+  const call = await asked(
+    'overridden',
+    JSON.stringify({ approvals: { required: 2, approvers: [eve.listed, { name: 'ada' }] } }),
+  );
+  const { approvals } = service.countersign;
+  const open = await approvals.show(call.id);
+  expect(await approvals.approve(open, { signer: eve.signer, override: true, reason: 'outage' })).toMatchObject({
+    answer: 'accepted',
+  });
+  expect(await call.outcome()).toMatchObject({ status: 'completed', approval: { approver: 'eve', override: true } });
+  const audit = await service.countersign.audit(call.id);
+  expect(audit.entries.filter(({ what }) => what === 'decided')).toMatchObject([
+    { approver: 'eve', decision: 'approve', override: true, reason: 'outage' },
+  ]);
+  const story = storyOf(audit, { trace: false });
+  for (const text of [storyText(story), storyMarkdown(story)])
+    expect(text).toMatch(/approved.* by eve \\?\(.*emergency override\\?\): outage/);
 });
 
 test('an edit starts the count again, which its approver is told; the next one is shown who approved what', async () => {
