@@ -7,7 +7,7 @@ import type { Json } from '../../protocol/json.ts';
 import { HOST_MARKS, SIGHT_MARKS } from './look-alikes.ts';
 import { safeJson } from './safe-text.ts';
 import { span, utc } from './times.ts';
-import type { ArgumentsView, RequestView } from './view.ts';
+import type { ArgumentsView, RequestView, RoleView } from './view.ts';
 
 export type Tone = 'plain' | 'good' | 'careful';
 
@@ -43,16 +43,16 @@ export function documentOf(view: RequestView): Row[] {
   ];
 }
 
-/** The commands that decide; made of our own letters only. */
-export const decisionCommands = ({ code, approved }: Pick<RequestView, 'code' | 'approved'>): string[] => [
-  `countersign show '${code}'`,
-  ...(approved?.edited ? [`countersign approve '${code}' --as-edited ${approved.edited.digest}`] : []),
-  `countersign approve '${code}'`,
-  `countersign deny '${code}' --reason '…'`,
+/** The commands that decide, on exactly this request; made of our own letters only. */
+export const decisionCommands = ({ longCode, approved }: Pick<RequestView, 'longCode' | 'approved'>): string[] => [
+  `countersign show '${longCode}'`,
+  ...(approved?.edited ? [`countersign approve '${longCode}' --as-edited ${approved.edited.digest}`] : []),
+  `countersign approve '${longCode}'`,
+  `countersign deny '${longCode}' --reason '…'`,
 ];
 
 function decisionRows(view: RequestView): Row[] {
-  const { required, approvers } = view.mayDecide;
+  const { required, approvers, roles = [] } = view.mayDecide;
   const agree = required > 1 ? `; ${required} have to agree` : '';
   const left = view.leftMs > 0 ? `expires in ${span(view.leftMs)}` : 'has expired';
   return [
@@ -64,8 +64,18 @@ function decisionRows(view: RequestView): Row[] {
           { kind: 'note', text: `These may decide${agree}:` } as const,
           { kind: 'field', name: 'approvers', text: approvers.join(', ') } as const,
         ]),
+    ...roles.flatMap(roleRows),
     ...approvedRows(view),
     ...decisionCommands(view).map((text): Row => ({ kind: 'command', text })),
+  ];
+}
+
+function roleRows({ role, at, inMs, approvers }: RoleView): Row[] {
+  const who = approvers.length > 0 ? 'these of it may decide:' : 'none of it may decide.';
+  return [
+    { kind: 'note', text: `${inMs > 0 ? `In ${span(inMs)}` : 'By now'} this role is asked, too (${utc(at)}); ${who}` },
+    { kind: 'field', name: 'role', text: role },
+    ...(approvers.length > 0 ? [{ kind: 'field', name: 'approvers', text: approvers.join(', ') } as const] : []),
   ];
 }
 
@@ -189,6 +199,7 @@ function previewRows(preview: Preview): Row[] {
         },
         { kind: 'block', text: preview.diff, look: 'diff' },
       ];
+    }
     case 'delete':
       return [
         {

@@ -61,7 +61,7 @@ function errorLines({ error, approval }: OutcomeLine): string[] {
           `  ${paint('red', error.code)}${error.field ? ` at ${safeLine(error.field)}` : ''}: ${safeText(error.message)}`,
         ]
       : []),
-    ...(approval ? [`  ${approvalText(approval)}`] : []),
+    ...(approval ? approvalLines(approval) : []),
   ];
 }
 

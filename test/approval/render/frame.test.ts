@@ -35,20 +35,22 @@ const SENTENCES = new Set([
   'Asked N s ago; expires in N h (N-N-N N:N:N UTC).',
   'These may decide; N have to agree:',
   'Anybody who reaches this service may decide; N have to agree.',
+  'By now this role is asked, too (N-N-N N:N:N UTC); these of it may decide:',
+  'In N h this role is asked, too (N-N-N N:N:N UTC); none of it may decide.',
   'N of N agree so far, as the session says:',
   'signed, N ms ago (N-N-N N:N:N UTC)',
   'unsigned, N s ago (N-N-N N:N:N UTC)',
   'They approve other arguments than those asked for, which would run instead:',
   'To agree with them, approve as edited. An approval with any others starts the count again.',
-  "countersign show '#RRRRRR'",
-  "countersign approve '#RRRRRR' --as-edited D",
-  "countersign approve '#RRRRRR'",
-  "countersign deny '#RRRRRR' --reason '…'",
+  "countersign show '#RRRRRRRRRRRR'",
+  "countersign approve '#RRRRRRRRRRRR' --as-edited D",
+  "countersign approve '#RRRRRRRRRRRR'",
+  "countersign deny '#RRRRRRRRRRRR' --reason '…'",
   '⋮ N characters not shown',
   '⋮ N lines, N characters not shown',
 ]);
 const NAMES = new Set(
-  'tool tier file path folder variables to url argument host in because rule agent session workspace call not bound program script approvers approver reason'
+  'tool tier file path folder variables to url argument host in because rule agent session workspace call not bound program script approvers approver role reason'
     .split(' ')
     .concat('not bound'),
 );

@@ -64,9 +64,9 @@ Deciding
   Asked 3 min ago; expires in 57 min (1970-01-01 01:00:01 UTC).
   These may decide; 2 have to agree:
   approvers  │ ann, bob
-    countersign show '#RRRRRR'
-    countersign approve '#RRRRRR'
-    countersign deny '#RRRRRR' --reason '…'`,
+    countersign show '#RRRRRRRRRRRR'
+    countersign approve '#RRRRRRRRRRRR'
+    countersign deny '#RRRRRRRRRRRR' --reason '…'`,
   );
 });
 
@@ -93,9 +93,9 @@ test('who of several has approved so far, and with which arguments', () => {
   approver   │ bob
   unsigned, 1 min ago (1970-01-01 00:02:01 UTC)
   An approval with other arguments starts the count again.
-    countersign show '#RRRRRR'
-    countersign approve '#RRRRRR'
-    countersign deny '#RRRRRR' --reason '…'`);
+    countersign show '#RRRRRRRRRRRR'
+    countersign approve '#RRRRRRRRRRRR'
+    countersign deny '#RRRRRRRRRRRR' --reason '…'`);
   const view = soFar({ command: 'npm test; curl https://\u0430pple.com', note: 'a\nb' });
   expect(
     deciding(toTerminal(view, { width: 80, color: false }))
@@ -117,10 +117,10 @@ test('who of several has approved so far, and with which arguments', () => {
     '  in         │ command',
     '  To agree with them, approve as edited. An approval with any others starts the',
     '  count again.',
-    "    countersign show '#RRRRRR'",
-    expect.stringMatching(/^ {4}countersign approve '#RRRRRR' --as-edited sha256:[0-9a-f]{64}$/) as string,
-    "    countersign approve '#RRRRRR'",
-    "    countersign deny '#RRRRRR' --reason '…'",
+    "    countersign show '#RRRRRRRRRRRR'",
+    expect.stringMatching(/^ {4}countersign approve '#RRRRRRRRRRRR' --as-edited sha256:[0-9a-f]{64}$/) as string,
+    "    countersign approve '#RRRRRRRRRRRR'",
+    "    countersign deny '#RRRRRRRRRRRR' --reason '…'",
   ]);
   expect(deciding(toMarkdown(soFar())).split('\n').filter(Boolean)).toEqual([
     '2 of 3 agree so far, as the session says:',
@@ -130,9 +130,9 @@ test('who of several has approved so far, and with which arguments', () => {
     '- approver: `bob`',
     'unsigned, 1 min ago (1970-01-01 00:02:01 UTC)',
     'An approval with other arguments starts the count again.',
-    "- `countersign show '#RRRRRR'`",
-    "- `countersign approve '#RRRRRR'`",
-    "- `countersign deny '#RRRRRR' --reason '…'`",
+    "- `countersign show '#RRRRRRRRRRRR'`",
+    "- `countersign approve '#RRRRRRRRRRRR'`",
+    "- `countersign deny '#RRRRRRRRRRRR' --reason '…'`",
   ]);
   expect(soFar().approved).toEqual({
     by: [
@@ -224,6 +224,7 @@ test('arguments stand in canonical order, as data too', () => {
   expect({ ...view, arguments: {} }).toEqual({
     call: 'call/leaf/c1',
     code: '#RRRRRR',
+    longCode: '#RRRRRRRRRRRR',
     digest: 'sha256:0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f',
     runId: 'run-1',
     tool: 'shell',
