@@ -36,6 +36,20 @@ describe('grant', () => {
     expect(await cli(call)).toMatchObject({ status: 4 });
   });
 
+  it('is made for an agent with --agent', async () => {
+    const call = ['call', 'shell', '{"command":"rm -f agents","sandbox":false,"reason":"tidy"}', '--json'];
+    const add = ['grant', 'add', 'shell', call[2] ?? '', '--for', '1h', '--json', '--agent'];
+    const other = await cli([...add, 'other']);
+    expect(other.json()).toMatchObject({ scope: { agent: 'other' } });
+    expect(await cli(call)).toMatchObject({ status: 4 });
+    const own = await cli([...add, 'default', '--id', 'agents']);
+    expect(own.json()).toMatchObject({ scope: { agent: 'default' } });
+    expect((await cli(['grant', 'list'])).stdout).toMatch(/^agents {2}shell .*  agent default in \//m);
+    expect((await cli(call)).json()).toMatchObject({ status: 'completed', approval: { grant: 'agents' } });
+    await cli(['grant', 'revoke', 'agents']);
+    await cli(['grant', 'revoke', String(other.json()['id'])]);
+  });
+
   it('is revoked for good also where its session does not list it, and says so', async () => {
     const ran = await cli(['grant', 'revoke', 'nothing', '--json']);
     const by = userInfo().username;

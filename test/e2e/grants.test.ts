@@ -263,6 +263,53 @@ test('an approver of one agent makes grants for sessions of that agent, and of n
   }
 });
 
+test('a grant for an agent covers its sessions below this main session, and no other', async () => {
+  service.configure('{"agents":{"other":{}}}');
+  try {
+    const grant = { tool: 'probe_elevated', arguments: exactly('of-other'), forMs: HOUR, by: 'ada', id: 'of-other' };
+    await grants.add({ ...grant, scope: { agent: 'other' } });
+    const below = await session.branch({ agent: 'other' });
+    expect(await below.call('probe_elevated', args('of-other'))).toMatchObject({
+      status: 'completed',
+      approval: { grant: 'of-other' },
+    });
+    const elsewhere = await service.countersign.openSession({
+      id: 'grants-other',
+      workspace: service.workspace,
+      agent: 'other',
+    });
+    for (const uncovered of [session, await session.branch(), elsewhere]) {
+      const call = await uncovered.start('probe_elevated', args('of-other'));
+      expect(await call.settled()).toMatchObject({ state: 'waiting' });
+      await call.cancel();
+    }
+    expect(await marks(service.log, 'begin of-other')).toBe(1);
+  } finally {
+    service.configure('{}');
+  }
+});
+
+test('a session holds 100 grants, however many come at the same moment, and takes more once some are gone', async () => {
+  const full = await service.countersign.openSession({ id: 'grants-full', workspace: service.workspace });
+  const held = service.countersign.grants(full.id);
+  const add = (i: number) =>
+    held.add({ tool: 'probe_elevated', arguments: exactly(`full-${i}`), forMs: HOUR, by: 'ada', id: `full-${i}` });
+  for (let i = 0; i < 96; i += 4) await Promise.all([0, 1, 2, 3].map((more) => add(i + more)));
+  const last = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => add(96 + i)));
+  expect(last.filter(({ status }) => status === 'rejected')).toMatchObject(
+    Array.from({ length: 4 }, () => ({
+      reason: { code: 'session_limit', message: 'A session holds 100 grants at most; revoke some first.' },
+    })),
+  );
+  expect(await held.list()).toHaveLength(100);
+  // The last of a full session is heard like the first.
+  const [taken] = last.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []));
+  expect(await full.call('probe_elevated', args(String(taken)))).toMatchObject({ approval: { grant: taken } });
+  await held.revoke('full-0');
+  await add(200);
+  expect(await held.list()).toHaveLength(100);
+});
+
 test.each([
   ['without an end', { forMs: Number.POSITIVE_INFINITY }, 'invalid_usage'],
   ['that lasts too long', { forMs: 31 * 24 * HOUR }, 'invalid_usage'],
