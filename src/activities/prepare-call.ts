@@ -1,9 +1,10 @@
 /** Says what becomes of one attempt. It changes nothing; a quick read that may run is run here, in the same workflow task. */
 import { cancellationSignal } from '@temporalio/activity';
-import { type Asked, hasEnded, mayDecide } from '../approval/approvers.ts';
+import { type Approver, type Asked, hasEnded, mayDecide } from '../approval/approvers.ts';
 import { approvalDigest } from '../approval/digest.ts';
 import { redact } from '../approval/redact.ts';
 import { requiredFor } from '../approval/quorum.ts';
+import type { LadderStep, RoleAsked } from '../protocol/approval.ts';
 import type { PrepareInput } from '../protocol/call.ts';
 import { isCountersignError } from '../protocol/errors.ts';
 import { LIMITS } from '../protocol/limits.ts';
@@ -111,19 +112,35 @@ async function ask(
   };
   const asked: Asked = { tool, tier: judgement.tier, agent: facts.agent, ...(groups && { groups }) };
   const able = approvals.approvers.filter((approver) => mayDecide(approver, asked) && !hasEnded(approver, requestedAt));
+  const roles = rolesAsked(approvals.ladder, able, content);
   const preview = await previewCall(dependencies, known, callId, judged, cancellationSignal());
   const whole = {
     digest: approvalDigest({ session, callId, tool: tool.name, ...content }),
     ...content,
     required: requiredFor(approvals, asked),
-    approvers: able.slice(0, NAMES_SHOWN).map(({ name }) => name),
+    approvers: namesOf(able),
     ladder: approvals.ladder,
+    ...(roles.length > 0 && { roles }),
     route: [facts.id, ...known.above.map(({ id }) => id)],
     ...(preview && { preview }),
     summary: redact(tool.summary(judged.arguments)).slice(0, SUMMARY_LENGTH),
   };
   return { ...whole, markdown: requestMarkdown({ session, callId, runId }, tool.name, whole, judgement) };
 }
+
+const namesOf = (approvers: readonly Approver[]): string[] => approvers.slice(0, NAMES_SHOWN).map(({ name }) => name);
+
+/** Whom the ladder's roles stand for, of those who may decide. */
+const rolesAsked = (
+  ladder: readonly LadderStep[],
+  able: readonly Approver[],
+  { requestedAt, expiresAt }: { requestedAt: number; expiresAt: number },
+): RoleAsked[] =>
+  ladder.flatMap(({ afterMs, role }) => {
+    const at = requestedAt + afterMs;
+    if (role === undefined || at >= expiresAt) return [];
+    return [{ role, at, approvers: namesOf(able.filter(({ roles }) => roles?.includes(role))) }];
+  });
 
 /** The outcome of a quick read, or undefined where it is none, may not start now, or took too long: it then runs as an ordinary activity. */
 async function runQuick(

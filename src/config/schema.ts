@@ -130,7 +130,10 @@ const ladderStep = Type.Union(
       closed,
     ),
   ],
-  { description: 'Reminds the people of the channel, or asks the approvers of a role.' },
+  {
+    description:
+      'Tells the people of the channel again: that it still waits, or that a role is asked now, and who of it may decide.',
+  },
 );
 
 const approvals = Type.Object(

@@ -35,7 +35,7 @@ export function withoutSecrets(view: RequestView): RequestView {
 const OPENINGS: Readonly<Record<Notification['kind'], string>> = {
   requested: 'Approval needed',
   reminder: 'Still waiting for approval',
-  reassigned: 'Approval needed, now from others',
+  reassigned: 'Still waiting for approval, now asked of a role',
 };
 
 export const opening = ({ kind, request }: Notice): string => `${OPENINGS[kind]} ${shortCode(request.digest)}`;
@@ -53,12 +53,19 @@ export function facts(notice: Notice): { name: string; value: string }[] {
       'Hosts',
       view === undefined || view.hosts.length === 0 ? undefined : view.hosts.map(({ host }) => host).join(', '),
     ],
-    ['Asked of', role === undefined ? undefined : `role ${role}`],
+    ['Asked of', role === undefined ? undefined : roleText(role, view)],
     ['Channel', channel],
     ['Call', callWorkflowId(request)],
     ['Expires', request.expiresAt > at ? `in ${span(request.expiresAt - at)}` : 'now'],
   ];
   return all.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: shortLine(value) }]));
+}
+
+/** The role, and who of it may decide, as far as that is known. */
+function roleText(role: string, view: RequestView | undefined): string {
+  const names = view?.mayDecide.roles?.find((asked) => asked.role === role)?.approvers;
+  if (names === undefined) return `role ${role}`;
+  return `role ${role}: ${names.length > 0 ? names.join(', ') : 'nobody of it may decide'}`;
 }
 
 export const commands = ({ request }: Notice): string[] => decisionCommands({ longCode: longCode(request.digest) });

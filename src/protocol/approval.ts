@@ -107,6 +107,15 @@ export interface LadderStep {
   role?: string;
 }
 
+/** A role that the ladder asks while nobody decides. */
+export interface RoleAsked {
+  role: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+  /** Names of those of it who may decide, the first 50. */
+  approvers: string[];
+}
+
 /** What the people of a channel are told of a request. */
 export interface Notification {
   channel: string;
@@ -183,6 +192,8 @@ export interface ApprovalDetails {
   required: number;
   /** Names of those who may decide, the first 50; empty where anybody may. */
   approvers: string[];
+  /** Roles that are asked later, in order of time; absent where none is. */
+  roles?: RoleAsked[];
   /** Ids of the sessions from the call's own up to main. */
   route: string[];
   /** What the call would do, as found when it asked; advice, the digest does not cover it. */
@@ -207,6 +218,7 @@ export function approvalDetails(name: CallName, tool: string, { ask, judgement }
     ...(bound && { bound }),
     required: ask.required,
     approvers: ask.approvers,
+    ...(ask.roles && { roles: ask.roles }),
     route: ask.route,
     ...(preview && { preview }),
   };

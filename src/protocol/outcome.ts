@@ -1,5 +1,5 @@
 /** How calls are judged and how they end. */
-import type { BoundCommand, LadderStep } from './approval.ts';
+import type { BoundCommand, LadderStep, RoleAsked } from './approval.ts';
 import type { Preview } from './preview.ts';
 import type { StandingGrant } from './grant.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -159,6 +159,8 @@ export interface Ask {
   approvers: string[];
   /** What is done while nobody decides, in order of time. */
   ladder: LadderStep[];
+  /** Of the ladder's roles, who may decide; absent where it asks none before the request expires. */
+  roles?: RoleAsked[];
   /** Ids of the sessions from the call's own up to main. */
   route: string[];
   preview?: Preview;

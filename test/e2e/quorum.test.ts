@@ -166,9 +166,19 @@ test('edits that wait for more approvers are bounded, so that the session can al
 });
 
 test('the ladder: people are reminded, then others are asked, then the request expires', async () => {
-  const config =
-    '{"approvals":{"timeout":"3s","ladder":[{"after":"1s","reassign":"lead"},{"after":"500ms","remind":true}]}}';
-  const call = await asked('ladder', config);
+  const ladder = [
+    { after: '1s', reassign: 'lead' },
+    { after: '500ms', remind: true },
+    { after: '1m', reassign: 'too late' },
+  ];
+  const approvers = [
+    { name: 'ann', roles: ['lead'] },
+    { name: 'bob' },
+    { name: 'cy', roles: ['lead'], may: ['read_only'] },
+  ];
+  const call = await asked('ladder', JSON.stringify({ approvals: { timeout: '3s', ladder, approvers } }));
+  const { requestedAt, roles } = await service.countersign.approvals.show(call.id);
+  expect(roles).toEqual([{ role: 'lead', at: requestedAt + 1_000, approvers: ['ann'] }]);
   expect(await call.outcome()).toMatchObject({ status: 'expired' });
   const events = await eventNames(service.countersign.temporal, call.id);
   expect(events.filter((name) => name === 'timerFired')).toHaveLength(3);

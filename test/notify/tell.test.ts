@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { openNotifier, tellAll } from '../../src/notify/index.ts';
+import { facts } from '../../src/notify/notice.ts';
 import { ROOT } from '../support/processes.ts';
 import { noticeOf, receiver, silent } from './support.ts';
 
@@ -29,11 +30,24 @@ test('a line in the log', async () => {
   ]);
 });
 
+test.each([
+  [[], 'role lead'],
+  [[{ role: 'lead', at: 1, approvers: ['ann', 'bob'] }], 'role lead: ann, bob'],
+  [[{ role: 'lead', at: 1, approvers: [] }], 'role lead: nobody of it may decide'],
+])('which role is asked, and who of it may decide: %j', (roles, text) => {
+  const notice = noticeOf(undefined, { kind: 'reassigned', role: 'lead' });
+  const view = notice.view && { ...notice.view, mayDecide: { required: 1, approvers: [], roles: roles.map(inTime) } };
+  expect(facts({ ...notice, ...(view && { view }) })).toContainEqual({ name: 'Asked of', value: text });
+});
+const inTime = <Role extends object>(role: Role) => ({ ...role, inMs: 0 });
+
 test('a bell and a line on a real terminal', async () => {
   const fixture = join(ROOT, 'test/notify/terminal.fixture.ts');
   // util-linux gives it a terminal of its own.
   const { stdout } = await promisify(execFile)('script', ['-qec', `'${process.execPath}' '${fixture}'`, '/dev/null']);
-  expect(stdout).toContain("\u0007\rApproval needed #RRRRRR: a⟨U+001B⟩[2J⏎b (elevated); countersign show '#RRRRRRRRRRRR'\r");
+  expect(stdout).toContain(
+    "\u0007\rApproval needed #RRRRRR: a⟨U+001B⟩[2J⏎b (elevated); countersign show '#RRRRRRRRRRRR'\r",
+  );
   expect(stdout).toContain('{"told":["terminal"],"failed":[]}');
 });
 

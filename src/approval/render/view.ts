@@ -3,6 +3,7 @@ import {
   type ApprovalDetails,
   type BoundCommand,
   type CollectedDecision,
+  type RoleAsked,
   longCode,
   shortCode,
 } from '../../protocol/approval.ts';
@@ -33,6 +34,12 @@ export interface ApprovedView {
   edited?: ArgumentsView & { digest: string };
 }
 
+/** A role that the ladder asks, and who of it may decide. */
+export interface RoleView extends RoleAsked {
+  /** Until it is asked; 0 where it has been. */
+  inMs: number;
+}
+
 export interface RequestView extends ArgumentsView {
   /** `call/<session>/<call id>`. */
   call: string;
@@ -60,7 +67,7 @@ export interface RequestView extends ArgumentsView {
   /** 0 where it is over. */
   leftMs: number;
   /** How many have to agree, and who may; nobody named means anybody. */
-  mayDecide: { required: number; approvers: string[] };
+  mayDecide: { required: number; approvers: string[]; roles?: RoleView[] };
   /** Absent where one approver is enough, or nothing is known of it. */
   approved?: ApprovedView;
   binding: Binding;
@@ -91,7 +98,7 @@ const CONTENTS = new Set(['content', 'oldText', 'newText']);
 
 export function describeRequest(details: ApprovalDetails, extra: ViewExtra): RequestView {
   const { preview, route, now, mayDecide, collected } = extra;
-  const { request, bound, required = 1, approvers = [] } = details;
+  const { request, bound, required = 1, approvers = [], roles } = details;
   return {
     call: `call/${request.session}/${request.callId}`,
     code: shortCode(request.digest),
@@ -113,7 +120,11 @@ export function describeRequest(details: ApprovalDetails, extra: ViewExtra): Req
     expiresAt: request.expiresAt,
     ageMs: Math.max(0, now - details.requestedAt),
     leftMs: Math.max(0, request.expiresAt - now),
-    mayDecide: { required, approvers: [...(mayDecide ?? approvers)] },
+    mayDecide: {
+      required,
+      approvers: [...(mayDecide ?? approvers)],
+      ...(roles && { roles: roles.map((asked) => ({ ...asked, inMs: Math.max(0, asked.at - now) })) }),
+    },
     ...(required > 1 && collected && { approved: approvedView(collected, now) }),
     binding: {
       extent: bound?.partly ? 'partly' : 'full',

@@ -149,6 +149,27 @@ test('that nobody has approved yet is said; where one is enough, nothing', () =>
   expect(describeRequest(detailsOf(), seen).approved).toBeUndefined();
 });
 
+test('which roles are asked later, and who of them may decide', () => {
+  const roles = [
+    { role: 'lead', at: 121_000, approvers: ['ann', 'bob'] },
+    { role: 'head', at: 1_801_000, approvers: [] },
+  ];
+  const view = describeRequest(detailsOf({ approvers: ['ann', 'bob', 'cy'], roles }), {
+    route: ['main'],
+    now: 181_000,
+  });
+  const text = toTerminal(view, { width: 100, color: false });
+  expect(text.slice(text.indexOf('  These may decide'), text.indexOf('    countersign show'))).toBe(`  These may decide:
+  approvers  │ ann, bob, cy
+  By now this role is asked, too (1970-01-01 00:02:01 UTC); these of it may decide:
+  role       │ lead
+  approvers  │ ann, bob
+  In 27 min this role is asked, too (1970-01-01 00:30:01 UTC); none of it may decide.
+  role       │ head
+`);
+  expect(view.mayDecide.roles?.map(({ inMs }) => inMs)).toEqual([0, 1_620_000]);
+});
+
 test('a change of a file in Markdown', async () => {
   const args = { path: 'a.md', content: '# One\n```sh\nrm -rf /\n```\n' };
   const preview = await previewOf('write', args, { readText: async () => '# One\n' });

@@ -44,6 +44,10 @@ export function hostileDetails(text: string): ApprovalDetails {
     reason: text,
     required: 2,
     approvers: [text],
+    roles: [
+      { role: text, at: 1_000, approvers: [text] },
+      { role: text, at: 3_601_000, approvers: [] },
+    ],
     bound: {
       executables: [{ name: text, path: text }],
       cwd: text,
