@@ -108,6 +108,38 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expectRestored(terminal.output());
   });
 
+  it('grants what is looked at: it goes on, and the same again runs without asking, until the grant is taken back', async () => {
+    const file = await ask('granted');
+    await using terminal = openTerminal(service(), ['inbox']);
+    await terminal.shows('1 request waits');
+    terminal.type('\r');
+    await terminal.shows(`"${file}"`);
+    // Asked for, and given up.
+    terminal.type('g');
+    await terminal.shows('Always allow exactly this, for (30m, 8h, 7d): 1h');
+    terminal.type('\u001b');
+    await terminal.shows('y approve');
+    expect((await cli(['grant', 'list', '--json'])).stdout).toBe('');
+    terminal.type('g');
+    await terminal.shows('Always allow exactly this, for (30m, 8h, 7d): 1h');
+    terminal.type('\r');
+    await terminal.shows('is granted until');
+    await expect.poll(() => existsSync(file)).toBe(false);
+    expect(await status('granted')).toBe('completed');
+    const [grant] = (await cli(['grant', 'list', '--json'])).lines();
+    expect(grant).toMatchObject({ tool: 'delete', arguments: { path: { exact: file } } });
+    expect(Number(grant?.['expiresAt']) - Number(grant?.['at'])).toBe(3_600_000);
+    const again = ['call', 'delete', JSON.stringify({ path: file }), '--json'];
+    expect((await cli(again)).json()).toMatchObject({ approval: { grant: grant?.['id'] } });
+    await cli(['grant', 'revoke', String(grant?.['id'])]);
+    const asked = (await cli(again)).json();
+    expect(asked).toMatchObject({ status: 'waiting' });
+    await cli(['cancel', `call/${String(asked['session'])}/${String(asked['callId'])}`]);
+    expect((await cli(['pending', '--json'])).stdout).toBe('');
+    terminal.type('q');
+    expect(await terminal.ended()).toBe(0);
+  });
+
   it.each([
     ['Ctrl-C', (terminal: Pty) => terminal.type('\u0003'), 130],
     ['SIGTERM', (terminal: Pty) => process.kill(terminal.pid(), 'SIGTERM'), 143],
