@@ -38,7 +38,7 @@ export async function runTool(dependencies: Dependencies, run: ToolRun): Promise
     const { config, rules } = dependencies.settings();
     const context = await openToolContext({
       facts: session.facts,
-      ancestors: session.above.map(({ id }) => id),
+      ancestors: session.above,
       maxFileBytes: config.limits.fileBytes,
       callId: from.callId,
       stateDir: dependencies.stateDir,

@@ -18,8 +18,8 @@ export type ShellBackend = 'sandbox' | 'host' | 'disabled';
 
 export interface ToolContextOptions {
   facts: SessionFacts;
-  /** Ids of the sessions above this one, up to main: they may read the artifacts that it makes. */
-  ancestors: readonly string[];
+  /** The sessions above this one, up to main: they may read the artifacts that it makes, and what is guarded in their workspaces is guarded here. */
+  ancestors: readonly Pick<SessionFacts, 'id' | 'workspace'>[];
   callId: string;
   /** Countersign's own state folder; protected like `protectedPaths`. */
   stateDir: string;
@@ -63,14 +63,23 @@ export async function openToolContext(options: ToolContextOptions): Promise<Tool
     progress: throttledProgress((text) => options.progress?.(text), signal),
     files: openReader(place),
     searcher: openSearcher({ ...place, backend, sandbox }),
-    artifacts: openArtifacts(stateDir, facts.id, ancestors),
+    artifacts: openArtifacts(
+      stateDir,
+      facts.id,
+      ancestors.map(({ id }) => id),
+    ),
   };
   if (facts.kind === 'worker') return common;
   return {
     ...common,
     writer: openWriter({ ...place, journal: openJournal(stateDir, facts.id, callId) }),
     ...(backend === 'sandbox'
-      ? { shell: sandboxProcesses({ ...place, sealed, ...(guarded && { guarded }) }, sandbox) }
+      ? {
+          shell: sandboxProcesses(
+            { ...place, sealed, ...(guarded && { guarded }), above: ancestors.map(({ workspace }) => workspace) },
+            sandbox,
+          ),
+        }
       : {}),
     ...(backend === 'host' ? { shell: hostProcesses(place) } : {}),
     ...(allowElevated ? { elevated: openElevated(place) } : {}),

@@ -2,7 +2,7 @@
  * Files that run code or decide what may run. Changing one takes an approval, also inside the workspace and also where the
  * file does not exist yet; Countersign's own are refused outright.
  */
-import { braces, foldSegment, isUnder, matchText, pathGlob, segments } from './paths.ts';
+import { braces, foldSegment, isUnder, matchText, pathGlob, relativeTo, segments } from './paths.ts';
 
 /** Purpose → globs from any folder of the workspace, in lower case. */
 const PROTECTED: Readonly<Record<string, readonly string[]>> = {
@@ -193,15 +193,21 @@ export type Relate = (path: readonly string[]) => Relation | undefined;
 
 /**
  * The table for who goes down from the top of the workspace and cannot look through the whole tree: a glob from any folder counts as one from the top, and one with
- * `**` in its middle is left out.
+ * `**` in its middle is left out. It holds from the workspaces of the sessions above, too, where the workspace lies in those.
  */
-export const fromTop =
-  ({ named, wild }: ProtectedPaths): Relate =>
-  (given) => {
-    const path = given.map(foldSegment);
-    const relations = [...(named.get(path[0] ?? '') ?? []), ...wild].map((pattern) => relation(pattern, path));
+export function fromTop({ named, wild }: ProtectedPaths, workspace: string, above: readonly string[]): Relate {
+  const ways = [...new Set([workspace, ...above])].flatMap((folder) => {
+    const way = relativeTo(folder, workspace);
+    return way === undefined ? [] : [segments(way)];
+  });
+  return (given) => {
+    const relations = ways.flatMap((way) => {
+      const path = [...way, ...given].map(foldSegment);
+      return [...(named.get(path[0] ?? '') ?? []), ...wild].map((pattern) => relation(pattern, path));
+    });
     return relations.find((one) => one === 'protected') ?? relations.find((one) => one !== undefined);
   };
+}
 
 /** What git runs or takes orders from, by name inside a `.git` folder. */
 export const GIT_CONTROL = ['config', 'config.worktree', 'hooks', 'modules', 'worktrees', 'commondir'] as const;

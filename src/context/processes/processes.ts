@@ -20,6 +20,8 @@ export interface ProcessesOptions {
   sealed?: readonly { path: string; inside: string }[];
   /** What of the workspace commands in the sandbox may not change; what is built in, unless given. */
   guarded?: ProtectedPaths;
+  /** Workspaces of the sessions above: what is guarded from there is guarded here. */
+  above?: readonly string[];
 }
 
 const BUILT_IN = protectedPaths();
@@ -29,10 +31,11 @@ const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
 /** In bubblewrap. Everything that a command started is gone when `run` returns, and when this process dies. */
 export function sandboxProcesses(
-  { root, protection, signal, sealed = [], guarded = BUILT_IN }: ProcessesOptions,
+  { root, protection, signal, sealed = [], guarded = BUILT_IN, above = [] }: ProcessesOptions,
   options: SandboxOptions,
 ): Processes {
-  const relate = fromTop(guarded);
+  const relate = fromTop(guarded, root, above);
+  const writable = relate([]) !== 'protected';
   return {
     async run({ command, cwd = '.', env, timeoutMs }) {
       const requested = requestedEnvironment(env);
@@ -40,7 +43,7 @@ export function sandboxProcesses(
       const absent = absentPaths(root, protection);
       const places = placesIn(root, relate);
       const argv = [SHELL, '-c', command];
-      const sandboxed = { root, protection, argv, cwd: folder, env: requested, writable: true, files: sealed, places };
+      const sandboxed = { root, protection, argv, cwd: folder, env: requested, writable, files: sealed, places };
       try {
         const result = await withSandbox(sandboxed, options, (plan) =>
           runProcess({ ...plan, end: endSandbox }, timeoutMs, signal),

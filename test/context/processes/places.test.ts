@@ -90,6 +90,24 @@ describe('what other programs run, at the top of the workspace', () => {
     expect(existsSync(join(workspace, 'keys/readme'))).toBe(true);
   });
 
+  it('holds from the workspace of a session above, too', async () => {
+    const folders = scratch();
+    const child = join(folders.workspace, 'deploy');
+    mkdirSync(join(child, 'prod'), { recursive: true });
+    writeFileSync(join(child, 'prod/app.yml'), 'kept');
+    const commandWith = async (...protect: string[]) => {
+      const { shell } = await contextOf(
+        { ...folders, workspace: child },
+        { guarded: protectedPaths(protect), ancestors: [{ id: 'main-1', workspace: folders.workspace }] },
+      );
+      await shell?.run({ command: 'echo evil > prod/app.yml; echo new > new', timeoutMs: 10_000 });
+      return [readFileSync(join(child, 'prod/app.yml'), 'utf8'), existsSync(join(child, 'new'))];
+    };
+    expect(await commandWith('deploy/**')).toEqual(['kept', false]);
+    expect(await commandWith('deploy/prod/*.yml')).toEqual(['kept', true]);
+    expect(await commandWith('elsewhere/prod/**')).toEqual(['evil\n', true]);
+  });
+
   it('is looked for by the name that a forgiving file system would read', async () => {
     const { sh, unchanged } = await workspaceWith(['.VSCode/tasks.json', '.GitHub/Workflows/ci.yml']);
     await sh('echo evil | tee .VSCode/tasks.json .GitHub/Workflows/ci.yml');
