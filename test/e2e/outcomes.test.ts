@@ -1,8 +1,10 @@
 /** Each row of the outcomes, on a real server. */
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { SessionHandle } from '../../src/client/index.ts';
+import { type Decision, sealDecisions } from '../../src/protocol/approval.ts';
 import { eventNames } from '../support/history.ts';
 import { marks } from '../support/probe-tools.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
@@ -158,6 +160,52 @@ describe('approval', () => {
       approval: { edited: true, arguments: { log: service.log, mark: 'edited' } },
     });
     expect(await marks(service.log, 'begin asked')).toBe(0);
+  });
+
+  test('an edit to what policy denies leaves the request waiting; past its session it ends the call, and nothing is written', async () => {
+    const rules = [
+      { tool: 'write', when: { path: { under: 'secrets' } }, effect: 'deny', reason: 'Secrets are ours.' },
+    ];
+    service.configure(JSON.stringify({ rules }));
+    try {
+      const start = async (callId: string) => {
+        const call = await session.start('write', { path: '.github/workflows/ci.yml', content: 'x\n' }, { callId });
+        expect(await call.settled()).toMatchObject({ state: 'waiting' });
+        return call;
+      };
+      const edits = [
+        ['.git/config', 'protected_path', /git/],
+        ['secrets/key', 'policy_denied', /Secrets are ours/],
+      ] as const;
+      const call = await start('edit-denied');
+      const { approvals } = service.countersign;
+      for (const [path, , why] of edits) {
+        const answer = await approvals.approve(call.id, { approver: 'ada', arguments: { path, content: 'x\n' } });
+        expect(answer).toMatchObject({ answer: 'invalid_edit', message: expect.stringMatching(why) as string });
+      }
+      expect(await call.settled()).toMatchObject({ state: 'waiting' });
+      await call.cancel();
+      for (const [path, code] of edits) {
+        const callId = `edit-past-${code}`;
+        const past = await start(callId);
+        const { digest } = (await approvals.show(past.id)).request;
+        const decision: Decision = {
+          session: session.id,
+          callId,
+          digest,
+          decision: 'approve',
+          approver: 'ada',
+          arguments: { path, content: 'x\n' },
+        };
+        await service.countersign.temporal.workflow
+          .getHandle(past.id)
+          .signal('decision', sealDecisions([decision], false));
+        expect(await past.outcome()).toMatchObject({ status: 'denied', error: { code } });
+        expect(existsSync(join(service.workspace, path))).toBe(false);
+      }
+    } finally {
+      service.configure('{"approvals":{"timeout":"2s"}}');
+    }
   });
 });
 
