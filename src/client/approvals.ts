@@ -109,8 +109,14 @@ const waitingQuery = (session: string | undefined): string =>
 
 /** Calls that waited once, or ended otherwise than completed. */
 const PAST = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.state} IS NOT NULL AND ${SEARCH_ATTRIBUTE.state}!="waiting"`;
-/** How many of them are looked through for a short code. */
-const PAST_CALLS = 5_000;
+
+/** @param code letters and digits only */
+const withCode = (query: string, code: string): string =>
+  `${query} AND ${SEARCH_ATTRIBUTE.code} STARTS_WITH "${code.toUpperCase()}"`;
+/** Of several calls with one code, so many are named. */
+const NAMED = 5;
+/** Listings follow a moment later. */
+const LISTED_MS = 200;
 
 export class Approvals {
   readonly #transport: Transport;
@@ -124,11 +130,12 @@ export class Approvals {
    * given. The server's listing follows what happens a moment later.
    */
   async pending({ all = false, session, limit = Infinity }: PendingOptions = {}): Promise<WaitingCall[]> {
+    return this.#waiting(waitingQuery(session), { all, limit });
+  }
+
+  async #waiting(query: string, { all, limit }: { all: boolean; limit: number }): Promise<WaitingCall[]> {
     const found: WaitingCall[] = [];
-    const list = this.#transport.client.workflow.list({
-      query: waitingQuery(session),
-      pageSize: Math.min(limit, PAGE),
-    });
+    const list = this.#transport.client.workflow.list({ query, pageSize: Math.min(limit, PAGE) });
     await reach(async () => {
       for await (const { workflowId, memo, searchAttributes } of list) {
         const name = parseCallWorkflowId(workflowId);
@@ -277,14 +284,11 @@ export class Approvals {
 
   /** Of the calls that asked and no longer wait, the latest that had this code. */
   async #pastByCode(code: string): Promise<{ request: ApprovalRequest } | undefined> {
-    let left = PAST_CALLS;
     return reach(async () => {
-      for await (const { workflowId, memo } of this.#transport.client.workflow.list({ query: PAST, pageSize: PAGE })) {
+      for await (const { workflowId, memo } of this.#transport.client.workflow.list({ query: withCode(PAST, code) })) {
         const name = parseCallWorkflowId(workflowId);
         const request = name && askedBy(name, memo);
         if (request && isCodeOf(code, request.digest)) return { request };
-        left -= 1;
-        if (left === 0) return undefined;
       }
       return undefined;
     });
@@ -298,7 +302,13 @@ export class Approvals {
   }
 
   async #byCode(code: string): Promise<CallName> {
-    const matches = (await this.pending()).flatMap(({ waiting, ...call }) =>
+    const look = () => this.#waiting(withCode(WAITING, code), { all: false, limit: NAMED });
+    let listed = await look();
+    if (listed.length === 0) {
+      await sleep(LISTED_MS);
+      listed = await look();
+    }
+    const matches = listed.flatMap(({ waiting, ...call }) =>
       waiting.for === 'approval' && isCodeOf(code, waiting.request.digest)
         ? { ...call, longCode: longCode(waiting.request.digest) }
         : [],

@@ -268,6 +268,9 @@ export const shortCode = (digest: string): string => codeOf(digest, SHORT);
 /** `#` and twelve letters, the first six of them those of the short code: says which request was seen. */
 export const longCode = (digest: string): string => codeOf(digest, LONG);
 
+/** `#` and all letters of a digest, of which every other code is the beginning. */
+export const wholeCode = (digest: string): string => codeOf(digest, LONGEST);
+
 const CODE = new RegExp(`^#[a-z0-9]{${SHORT},${LONGEST}}$`, 'i');
 
 /** Whether a text is a code: `#` and 6 to 32 letters. */
@@ -278,7 +281,7 @@ export const isLongCode = (text: string): boolean => isCode(text) && text.length
 
 /** Whether a code is the digest's, as far as it goes; capitals or not. */
 export const isCodeOf = (code: string, digest: string): boolean =>
-  isCode(code) && codeOf(digest, LONGEST).startsWith(code.toUpperCase());
+  isCode(code) && wholeCode(digest).startsWith(code.toUpperCase());
 
 /** 64 bytes as base64url without padding. */
 const SIGNATURE = /^[A-Za-z0-9_-]{86}$/;

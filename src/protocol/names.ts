@@ -12,6 +12,8 @@ export const SEARCH_ATTRIBUTE = {
   agent: 'CountersignAgent',
   tool: 'CountersignTool',
   state: 'CountersignState',
+  /** Of a call that asked for approval: the whole code of its last request, so that no look-up by a code reads all that waits. */
+  code: 'CountersignCode',
 } as const;
 
 /** Values of {@link SEARCH_ATTRIBUTE.state}; absent on a call that ran without waiting. Outcomes other than `completed` are values too. */

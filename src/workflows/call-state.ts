@@ -12,7 +12,7 @@ import {
 } from '@temporalio/workflow';
 import type { ApprovalDetails, ApprovalRequest, LadderStep, SealedDecision } from '../protocol/approval.ts';
 import { approvalRecord, grantRecord } from '../protocol/approval-record.ts';
-import { approvalDetails } from '../protocol/approval.ts';
+import { approvalDetails, wholeCode } from '../protocol/approval.ts';
 import {
   type AmendAnswer,
   type Amendment,
@@ -233,7 +233,9 @@ export class CallState {
     this.#waiting = waiting;
     this.#seq += 1;
     this.#waited = true;
-    upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: [CALL_STATE.waiting] });
+    const code =
+      waiting.for === 'approval' ? { [SEARCH_ATTRIBUTE.code]: [wholeCode(waiting.request.digest)] } : undefined;
+    upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: [CALL_STATE.waiting], ...code });
     upsertMemo({ [CALL_MEMO]: waiting });
   }
 

@@ -24,7 +24,7 @@ test('a bare namespace gets its search attributes and its retention, once', asyn
   expect(await inspectNamespace(connection, 'bare')).toEqual({
     exists: true,
     retentionDays: 1,
-    missingAttributes: ['CountersignSession', 'CountersignAgent', 'CountersignTool', 'CountersignState'],
+    missingAttributes: ['CountersignSession', 'CountersignAgent', 'CountersignTool', 'CountersignState', 'CountersignCode'],
     wrongType: [],
   });
 
@@ -35,6 +35,7 @@ test('a bare namespace gets its search attributes and its retention, once', asyn
       'search attribute CountersignAgent',
       'search attribute CountersignTool',
       'search attribute CountersignState',
+      'search attribute CountersignCode',
     ],
     commands: [],
   });
@@ -47,7 +48,7 @@ test('a namespace that does not exist is made', async () => {
   const { created, commands } = await setupNamespace(connection, 'absent');
   expect({ first: created[0], changes: created.length, commands }).toEqual({
     first: 'namespace absent, retention 30 days',
-    changes: 5,
+    changes: 6,
     commands: [],
   });
   expect(isComplete(await inspectNamespace(connection, 'absent'))).toBe(true);
@@ -100,6 +101,7 @@ test("where changes are not allowed, the operator's commands come back", async (
       'tcld namespace search-attributes add --namespace forbidden --sa "CountersignAgent=Keyword"',
       'tcld namespace search-attributes add --namespace forbidden --sa "CountersignTool=Keyword"',
       'tcld namespace search-attributes add --namespace forbidden --sa "CountersignState=Keyword"',
+      'tcld namespace search-attributes add --namespace forbidden --sa "CountersignCode=Keyword"',
     ],
   });
   expect((await setupNamespace(limited, 'forbidden', 'temporal.internal:7233')).commands.slice(0, 2)).toEqual([

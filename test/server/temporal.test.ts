@@ -27,7 +27,7 @@ async function withConnection<T>(address: string, use: (connection: Connection) 
 }
 
 describe('the embedded server', () => {
-  test('has 30 days of retention and the four search attributes, usable at once', async () => {
+  test('has 30 days of retention and the search attributes, usable at once', async () => {
     const server = await startTemporal({ dataDir: folder('complete'), port: 0, ui: false });
     try {
       await withConnection(server.address, async (connection) => {
@@ -39,6 +39,7 @@ describe('the embedded server', () => {
           CountersignAgent: 2,
           CountersignTool: 2,
           CountersignState: 2,
+          CountersignCode: 2,
         });
         const client = new Client({ connection });
         await client.workflow.start('nobody', {
