@@ -132,6 +132,17 @@ describe('a call that asks', () => {
     expect(existsSync(file)).toBe(true);
   });
 
+  it('is shown with both ends of long texts, and whole with --full', async () => {
+    const command = Array.from({ length: 60 }, (_, i) => `touch /srv/file-${i}`).join('\n');
+    const asked = JSON.stringify({ command, sandbox: false, reason: 'many' });
+    const id = nameOf((await cli(['call', 'shell', asked, '--json'])).json());
+    const some = (await cli(['show', id])).stdout;
+    expect(some).not.toContain('│ touch /srv/file-30\n');
+    expect(some).toMatch(/countersign show '#[A-Z2-9]{12}' --full\n$/);
+    expect((await cli(['show', id, '--full'])).stdout).toContain('│ touch /srv/file-30\n');
+    await cli(['cancel', id]);
+  });
+
   it('runs edited arguments; a bad edit leaves it waiting, with status 5', async () => {
     const { id, file } = await ask();
     const instead = await fileOutside(service());

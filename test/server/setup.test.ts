@@ -24,7 +24,13 @@ test('a bare namespace gets its search attributes and its retention, once', asyn
   expect(await inspectNamespace(connection, 'bare')).toEqual({
     exists: true,
     retentionDays: 1,
-    missingAttributes: ['CountersignSession', 'CountersignAgent', 'CountersignTool', 'CountersignState', 'CountersignCode'],
+    missingAttributes: [
+      'CountersignSession',
+      'CountersignAgent',
+      'CountersignTool',
+      'CountersignState',
+      'CountersignCode',
+    ],
     wrongType: [],
   });
 

@@ -10,7 +10,7 @@ export interface TerminalOptions {
   /** Columns; 24 at least. */
   width: number;
   color: boolean;
-  /** Lines of each text before its middle is left out. Default: 24. */
+  /** Lines of each text before its middle is left out; Infinity shows all. Default: 24. */
   lines?: number;
 }
 
@@ -22,10 +22,16 @@ const BESIDE_WIDTH = 48;
 export function toTerminal(view: RequestView, options: TerminalOptions): string {
   const width = Math.max(MIN_WIDTH, Math.floor(options.width));
   const form: Form = { width, lines: options.lines ?? 24, paint: options.color ? colored : (_, text) => text };
-  return documentOf(view)
-    .flatMap((row) => rowLines(row, form))
-    .join('\n');
+  const rows = documentOf(view);
+  const cut = form.lines !== Infinity && rows.some((row) => isCut(row, form));
+  return [...rows, ...(cut ? rest(view) : [])].flatMap((row) => rowLines(row, form)).join('\n');
 }
+
+/** Where the rest of what is not shown is found. */
+const rest = ({ longCode }: RequestView): Row[] => [
+  { kind: 'note', text: 'Not all of it is shown above. This shows all:', tone: 'careful' },
+  { kind: 'command', text: `countersign show '${longCode}' --full` },
+];
 
 type Style = 'title' | 'heading' | 'dim' | 'good' | 'careful' | 'added' | 'removed' | 'plain';
 
@@ -66,21 +72,46 @@ function rowLines(row: Row, form: Form): string[] {
       return [`    ${row.text}`];
     case 'field':
       return fieldLines(row, form);
-    case 'block': {
-      const room = { lines: form.lines, size: form.lines * (width - 4) };
-      return gutterLines(foreignLines(row.text, room), '  ', form, row.look === 'diff');
-    }
+    case 'block':
+      return gutterLines(blockOf(row, form), '  ', form, row.look === 'diff');
+  }
+}
+
+const blockOf = ({ text }: Extract<Row, { kind: 'block' }>, { lines, width }: Form): ForeignLines =>
+  foreignLines(text, { lines, size: lines * (width - 4) });
+
+/** Whether a row leaves out what it was given; what a preview had left out before is in the arguments. */
+function isCut(row: Row, form: Form): boolean {
+  switch (row.kind) {
+    case 'field':
+      return fieldOf(row, form).shown.left !== undefined;
+    case 'block':
+      return typeof row.text === 'string' && blockOf(row, form).left !== undefined;
+    default:
+      return false;
   }
 }
 
 /** Foreign rows of one field, however long it is. */
 const FIELD_LINES = 4;
 
-function fieldLines({ name, text }: Extract<Row, { kind: 'field' }>, form: Form): string[] {
+type Field = Extract<Row, { kind: 'field' }>;
+
+function fieldOf({ text }: Field, form: Form): { beside: boolean; indent: string; shown: ForeignLines } {
   const beside = form.width >= BESIDE_WIDTH;
   const indent = beside ? ' '.repeat(NAME_WIDTH + 3) : '  ';
-  const room = { lines: FIELD_LINES, size: FIELD_LINES * (form.width - indent.length - 2) };
-  const lines = gutterLines(foreignLines(String(text), room), indent, form, false);
+  const lines = form.lines === Infinity ? Infinity : FIELD_LINES;
+  return {
+    beside,
+    indent,
+    shown: foreignLines(String(text), { lines, size: lines * (form.width - indent.length - 2) }),
+  };
+}
+
+function fieldLines(field: Field, form: Form): string[] {
+  const { name } = field;
+  const { beside, indent, shown } = fieldOf(field, form);
+  const lines = gutterLines(shown, indent, form, false);
   const label = `  ${form.paint('dim', name.padEnd(NAME_WIDTH))} `;
   if (!beside) return [`  ${form.paint('dim', name)}`, ...lines];
   return lines.map((line, i) => (i === 0 ? label + line.slice(indent.length) : line));

@@ -9,6 +9,7 @@ import { checkCallReference, withService } from '../service/with-service.ts';
 
 const EXAMPLES = `
 countersign show '#K3QF7M'
+countersign show '#K3QF7M' --full                      long texts, too, without an end
 countersign show call/build-17/push-1 --json
 
 The digest is computed here, from the arguments that are shown, and so is what a command would do; what is decided on is exactly that.
@@ -20,16 +21,19 @@ export function command(ended: Ended): Command {
     'show',
     'Shows what a waiting call asks to be approved, and how to decide on it.',
     EXAMPLES,
-  ).argument('<call>', 'its full name or code');
+  )
+    .argument('<call>', 'its full name or code')
+    .option('--full', 'every line of long texts; otherwise both ends of each');
   return onAction(show, ended, run);
 }
 
-async function run(reference: string, { json }: Common): Promise<void> {
+async function run(reference: string, { json, full }: Common & { full?: true }): Promise<void> {
   checkCallReference(reference);
   await withService(async (countersign) => {
     const open = await countersign.approvals.show(reference);
     const view = await viewOf(open);
     if (json) return printJson({ id: open.id, ...view });
-    print(toTerminal(view, { width: process.stdout.columns ?? 100, color: hasColors() }));
+    const lines = full ? { lines: Infinity } : {};
+    print(toTerminal(view, { width: process.stdout.columns ?? 100, color: hasColors(), ...lines }));
   });
 }

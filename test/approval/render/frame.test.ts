@@ -46,6 +46,8 @@ const SENTENCES = new Set([
   "countersign approve '#RRRRRRRRRRRR' --as-edited D",
   "countersign approve '#RRRRRRRRRRRR'",
   "countersign deny '#RRRRRRRRRRRR' --reason '…'",
+  'Not all of it is shown above. This shows all:',
+  "countersign show '#RRRRRRRRRRRR' --full",
   '⋮ N characters not shown',
   '⋮ N lines, N characters not shown',
 ]);

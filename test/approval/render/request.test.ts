@@ -231,6 +231,24 @@ test('long texts show both ends, and say what is between', () => {
     '  │ line 999',
     '  │ line 1000',
   ]);
+  expect(lines.slice(-2)).toEqual([
+    '  Not all of it is shown above. This shows all:',
+    "    countersign show '#RRRRRRRRRRRR' --full",
+  ]);
+  const full = toTerminal(view, { width: 80, color: false, lines: Infinity }).split('\n');
+  expect(full.filter((line) => /^ {2}│ line \d+$/.test(line))).toHaveLength(1_000);
+  expect(full.at(-1)).toBe("    countersign deny '#RRRRRRRRRRRR' --reason '…'");
+});
+
+test.each([
+  [24, 3],
+  [Infinity, 11],
+])('a long field is shown by %s lines of each text as %s', (lines, shown) => {
+  const reason = 'word '.repeat(200);
+  const view = describeRequest(detailsOf({ reason, tierReasons: [] }), { route: ['main'], now: 1_000 });
+  const text = toTerminal(view, { width: 110, color: false, lines });
+  expect(text.match(/[│┆] ?(word ?)+/g)).toHaveLength(shown);
+  expect(text.includes('--full')).toBe(lines === 24);
 });
 
 test('lines go on behind a gutter of their own', () => {
