@@ -43,19 +43,27 @@ it('a configuration with a longer line than the tool takes is refused', () => {
   expect(() => parseConfig('{"shell":{"maxLength":32000}}', 'test.jsonc')).not.toThrow();
 });
 
-it.each(['LD_PRELOAD', 'DYLD_X', 'BASH_ENV', 'BASH_FUNC_x', 'PS4', 'IFS', 'COUNTERSIGN_KEY', 'TEMPORAL_ADDRESS'])(
-  'the variable %s is refused when the call is judged, not when it runs',
-  async (name) => {
-    for (const sandbox of [true, false]) {
-      expect(await judged({}, { command: 'ls', sandbox, env: { A: 'b', [name]: 'x' } })).toMatchObject({
-        ok: false,
-        error: {
-          code: 'invalid_arguments',
-          field: `/env/${name}`,
-          message: `shell: ${name} may not be set from outside of the command; if it is needed, set it in the command itself`,
-        },
-      });
-    }
-    expect(await judged({}, { command: 'ls', sandbox: true, env: { [`A_${name}`]: 'x' } })).toMatchObject({ ok: true });
-  },
-);
+it.each([
+  'LD_PRELOAD',
+  'DYLD_X',
+  'BASH_ENV',
+  'BASH_FUNC_x',
+  'PS4',
+  'IFS',
+  'SSH_CLIENT',
+  'SSH2_CLIENT',
+  'COUNTERSIGN_KEY',
+  'TEMPORAL_ADDRESS',
+])('the variable %s is refused when the call is judged, not when it runs', async (name) => {
+  for (const sandbox of [true, false]) {
+    expect(await judged({}, { command: 'ls', sandbox, env: { A: 'b', [name]: 'x' } })).toMatchObject({
+      ok: false,
+      error: {
+        code: 'invalid_arguments',
+        field: `/env/${name}`,
+        message: `shell: ${name} may not be set from outside of the command; if it is needed, set it in the command itself`,
+      },
+    });
+  }
+  expect(await judged({}, { command: 'ls', sandbox: true, env: { [`A_${name}`]: 'x' } })).toMatchObject({ ok: true });
+});
