@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { sha256 } from '../../approval/digest.ts';
 import { DEFAULT_SHELL } from '../../policy/settings.ts';
 import { runsItsWords } from '../../policy/shell/classify.ts';
@@ -19,7 +19,7 @@ import { canonicalPath } from '../files/subjects.ts';
 import { openReader } from '../files/workspace.ts';
 import { type Environment, hostEnvironment, requestedEnvironment, sandboxEnvironment } from './environment.ts';
 import { looseWords } from './loose-words.ts';
-import { canWrite, isExecutable, isFile, isSystemProgram, SHEBANG, shebangOf } from './program-files.ts';
+import { type Program, canWrite, isExecutable, isFile, isSystemProgram, SHEBANG, shebangOf } from './program-files.ts';
 import { searchPath } from './sandbox-layout.ts';
 import type { SandboxOptions } from './sandbox-status.ts';
 
@@ -205,13 +205,14 @@ class Walk {
     }
     if (SOURCES.has(word)) return this.#script(rest, next(1), 'bash', nesting);
     const name = baseName(word);
-    const program = this.#program(word);
+    const found = this.#program(word);
+    const program = found?.path;
     const own = program !== undefined && this.#isOwn(program);
     if (program === undefined) this.note(`no program ${JSON.stringify(word.slice(0, 80))} was found`);
     else if (own) await this.#bind(program, place, undefined, nesting);
     else if (!this.#changed && !this.executables.some((one) => one.name === word))
       this.executables.push({ name: word, path: program });
-    const known = program !== undefined && this.#isSystems(word, program);
+    const known = found !== undefined && this.#isSystems(word, found);
     if (known && runsItsWords([name, ...rest])) return;
     if (RUNNERS.test(name)) {
       if (!known && !own) this.#more(name);
@@ -226,10 +227,10 @@ class Walk {
     this.note(`${name.slice(0, 80)} may run more than its words say`);
   }
 
-  /** Whether the word stands for a program of the system, which is then on record as one that runs. */
-  #isSystems(word: string, program: string): boolean {
-    if (!isSystemProgram(program)) return false;
-    this.#ran.push({ name: baseName(word), replaceable: this.#isReplaceable(word, program) });
+  /** Whether the word stands for a program of the system, by a name of the system's, which is then on record as one that runs. */
+  #isSystems(word: string, { at, path }: Program): boolean {
+    if (!isSystemProgram(at) || !isSystemProgram(path)) return false;
+    this.#ran.push({ name: baseName(word), replaceable: this.#isReplaceable(word, path) });
     return true;
   }
 
@@ -313,7 +314,7 @@ class Walk {
     const [, byName, byPath] = SHEBANG.exec(runner.line) ?? [];
     const word = byName ?? byPath ?? '';
     const shell = this.#program(word);
-    if (shell === undefined || !this.#isSystems(word, shell))
+    if (!shell || !this.#isSystems(word, shell))
       this.note(`${shown} is started by ${runner.line.slice(0, 80)}, which may run more`);
     return runner.name;
   }
@@ -358,17 +359,18 @@ class Walk {
     return path !== undefined && this.#isOwn(path) && isFile(path) ? path : undefined;
   }
 
-  #program(word: string): string | undefined {
+  #program(word: string): Program | undefined {
     if (word.includes('/')) {
       const path = this.#resolved(word);
-      return path !== undefined && isFile(path) ? path : undefined;
+      return path !== undefined && isFile(path) ? { at: resolve(this.#cwd ?? '/', word), path } : undefined;
     }
     for (const folder of (this.#env['PATH'] ?? '').split(':')) {
       if (!folder.startsWith('/')) this.note('PATH has a folder that is relative to where the command runs');
       const path = folder.startsWith('/')
         ? `${folder}/${word}`
         : this.#resolved(folder === '' ? word : `${folder}/${word}`);
-      if (path !== undefined && this.#isSeen(path) && isExecutable(path)) return canonicalPath(path, '/', true);
+      if (path !== undefined && this.#isSeen(path) && isExecutable(path))
+        return { at: resolve(path), path: canonicalPath(path, '/', true) };
     }
     return undefined;
   }

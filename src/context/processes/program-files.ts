@@ -4,7 +4,13 @@ import { dirname } from 'node:path';
 import { isErrno } from '../../common/errno.ts';
 import { baseName } from '../../policy/shell/forms.ts';
 
-/** By its real path: where packages of the system are, which only its administrator changes. A name stands for that program there, and nowhere else. */
+/** `at`: where its name was found. `path`: where links lead from there, perhaps to one that runs otherwise under that name. */
+export interface Program {
+  at: string;
+  path: string;
+}
+
+/** By its path: where packages of the system are, which only its administrator changes. A name stands for that program there, and nowhere else. */
 export const isSystemProgram = (path: string): boolean =>
   /^\/(?:usr\/(?!local\/)|bin\/|sbin\/|nix\/store\/)/.test(path);
 

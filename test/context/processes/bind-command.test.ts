@@ -185,6 +185,8 @@ describe('partly bound, and why', () => {
       await writeFile(join(bin, name), 'ls\n');
       await chmod(join(bin, name), 0o755);
     }
+    await symlink('/usr/bin/env', join(bin, 'mkdir'));
+    await symlink('/usr/bin/env', join(root, 'rm'));
     const env = { PATH: `${bin}:/usr/bin:/bin` };
     for (const [command, name] of [
       ['tar -xf a.tar --to-command=./x.sh', 'tar'],
@@ -192,6 +194,10 @@ describe('partly bound, and why', () => {
       // Known by name, and not the system's own.
       ['touch x', 'touch'],
       [`${bin}/touch x`, 'touch'],
+      [`/usr/bin/../..${bin}/touch x`, 'touch'],
+      // A name that leads to another program of the system.
+      ['mkdir ./x.sh', 'mkdir'],
+      ['./rm ./x.sh', 'rm'],
       ['sort --compress-program=./x.sh x', 'sort'],
       ['sort -o x y', 'sort'],
       ['split --filter=./x.sh x', 'split'],
