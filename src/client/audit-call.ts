@@ -1,13 +1,17 @@
 /** A call's history as its story: one entry for each thing that an auditor asks about. */
 import { redactJson } from '../approval/redact.ts';
 import { shortCode } from '../protocol/approval.ts';
-import type { Decision, SealedDecision } from '../protocol/approval.ts';
-import { type Amendment, CALL_MEMO, type CallInput, type ExecuteInput, type Waiting } from '../protocol/call.ts';
+import { CALL_MEMO, type ExecuteInput } from '../protocol/call.ts';
+import { isAmendment, isCallInput, readSealedDecision, readWaiting } from '../protocol/forms.ts';
+import type { CallName } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { CALL_MESSAGE } from '../protocol/names.ts';
-import type { ApprovalRecord, CallError, Execution, Outcome, Prepared, TraceStep } from '../protocol/outcome.ts';
+import type { CallError, Execution, Outcome, Prepared, TraceStep } from '../protocol/outcome.ts';
 import type { Tier } from '../protocol/tool.ts';
-import { type HistoryEvent, localActivityOf, oneValue, summaryOf, timeOf, valueOf } from './history.ts';
+import { Decided, type DecidedEntry, type DenialCheck } from './audit-decided.ts';
+import { type HistoryEvent, eventName, localActivityOf, oneValue, summaryOf, timeOf, valueOf } from './history.ts';
+
+export type { DecidedBy, DecidedEntry } from './audit-decided.ts';
 
 interface At {
   /** ISO 8601. */
@@ -15,62 +19,61 @@ interface At {
 }
 
 /** Arguments are shown with what looks like a secret replaced. */
-export type CallEntry = At &
-  (
-    | { what: 'called'; tool: string; arguments: JsonObject; by: string }
-    | {
-        what: 'judged';
-        attempt: number;
-        verdict: Prepared['verdict'];
-        tier?: Tier;
-        rule?: string;
-        reason?: string;
-        tierReasons?: string[];
-        trace?: TraceStep[];
-        policy?: string;
-        error?: CallError;
-        /** Id of the grant that stood in for a person, and who made it. */
-        grant?: string;
-        grantBy?: string;
-      }
-    | { what: 'not_judged'; attempt: number; reason: string }
-    | { what: 'asks'; code: string; digest: string; expiresAt: string; arguments: JsonObject }
-    | { what: 'needs_correction'; attempt: number; until: string; error: Pick<CallError, 'code' | 'message' | 'field'> }
-    | { what: 'amended'; attempt: number; arguments: JsonObject; by: string }
-    | ({ what: 'decided'; edited?: JsonObject; code?: string; decisions?: DecidedBy[] } & Omit<
-        ApprovalRecord,
-        'edited' | 'arguments'
-      >)
-    | {
-        what: 'executed';
-        try: number;
-        worker: string;
-        endedAt?: string;
-        durationMs?: number;
-        status: Execution['status'] | 'running' | 'cancelled' | 'lost';
-        where: 'activity' | 'preparation' | 'record';
-        error?: Pick<CallError, 'code' | 'message'>;
-      }
-    | { what: 'waits'; ms: number; summary: string }
-    | { what: 'cancel_requested'; by: string; reason?: string }
-    | { what: 'session_closing' }
-    | { what: 'reset'; reason: string }
-    | {
-        what: 'ended';
-        status: Outcome['status'] | 'terminated' | 'failed_outside';
-        attempts?: number;
-        tries?: number;
-        error?: Pick<CallError, 'code' | 'message'>;
-      }
-  );
-
-/** One of several who had to agree. */
-export interface DecidedBy {
-  approver: string;
-  reason?: string;
-  /** ISO 8601, by the approver's clock; absent where it is not signed. */
-  at?: string;
-}
+export type CallEntry =
+  | DecidedEntry
+  | (At &
+      (
+        | { what: 'called'; tool: string; arguments: JsonObject; by: string }
+        | {
+            what: 'judged';
+            attempt: number;
+            verdict: Prepared['verdict'];
+            tier?: Tier;
+            rule?: string;
+            reason?: string;
+            tierReasons?: string[];
+            trace?: TraceStep[];
+            policy?: string;
+            error?: CallError;
+            /** Id of the grant that stood in for a person, and who made it. */
+            grant?: string;
+            grantBy?: string;
+          }
+        | { what: 'not_judged'; attempt: number; reason: string }
+        | { what: 'asks'; code: string; digest: string; expiresAt: string; arguments: JsonObject }
+        | {
+            what: 'needs_correction';
+            attempt: number;
+            until: string;
+            error: Pick<CallError, 'code' | 'message' | 'field'>;
+          }
+        | { what: 'amended'; attempt: number; arguments: JsonObject; by: string }
+        | {
+            what: 'executed';
+            try: number;
+            worker: string;
+            endedAt?: string;
+            durationMs?: number;
+            status: Execution['status'] | 'running' | 'cancelled' | 'lost';
+            where: 'activity' | 'preparation' | 'record';
+            error?: Pick<CallError, 'code' | 'message'>;
+          }
+        | { what: 'waits'; ms: number; summary: string }
+        | { what: 'cancel_requested'; by: string; reason?: string }
+        | { what: 'session_closing' }
+        | { what: 'reset'; reason: string }
+        | {
+            what: 'ended';
+            status: Outcome['status'] | 'terminated' | 'failed_outside';
+            attempts?: number;
+            tries?: number;
+            error?: Pick<CallError, 'code' | 'message'>;
+          }
+        /** A message that is none of those that calls know, or a decision on something else than what was asked. */
+        | { what: 'unheard'; message: string; by: string }
+        /** Recorded by a worker that is none of ours. */
+        | { what: 'unreadable'; event: string }
+      ));
 
 export interface RunningTool {
   worker: string;
@@ -79,28 +82,47 @@ export interface RunningTool {
 
 /** What has to be remembered from one event to the next. */
 interface Story {
+  name: CallName;
   entries: CallEntry[];
   attempt: number;
   tries: number;
   /** Of the task that told of what follows. */
   worker: string;
-  asked: JsonObject | undefined;
-  scheduled: Map<string, { entry: Extract<CallEntry, { what: 'executed' }> }>;
+  asked: { digest: string; arguments: JsonObject } | undefined;
+  scheduled: Map<string, { entry: Extract<CallEntry, { what: 'executed' }>; input: ExecuteInput }>;
+  decided: Decided;
 }
 
-export function callStory(events: readonly HistoryEvent[], running?: RunningTool): CallEntry[] {
-  const story: Story = { entries: [], attempt: 1, tries: 0, worker: '', asked: undefined, scheduled: new Map() };
-  for (const event of events) {
+export function callStory(name: CallName, events: readonly HistoryEvent[], running?: RunningTool): CallEntry[] {
+  const story: Story = {
+    name,
+    entries: [],
+    attempt: 1,
+    tries: 0,
+    worker: '',
+    asked: undefined,
+    scheduled: new Map(),
+    decided: new Decided(),
+  };
+  for (const event of events) tell(story, event);
+  const [open] = [...story.scheduled.values()].filter(({ entry }) => entry.status === 'running');
+  if (open && running) Object.assign(open.entry, { at: iso(running.startedAt), worker: running.worker });
+  return story.entries;
+}
+
+/** Whoever starts a workflow under a call's name, with a worker of their own, records what they like: it ends no story. */
+function tell(story: Story, event: HistoryEvent): void {
+  const told = story.entries.length;
+  try {
     tellStart(story, event);
     tellPreparation(story, event);
     tellMessages(story, event);
     tellWaiting(story, event);
     tellActivity(story, event);
     tellEnd(story, event);
+  } catch {
+    story.entries.splice(told, Infinity, { at: atOf(event), what: 'unreadable', event: eventName(event) });
   }
-  const [open] = [...story.scheduled.values()].filter(({ entry }) => entry.status === 'running');
-  if (open && running) Object.assign(open.entry, { at: iso(running.startedAt), worker: running.worker });
-  return story.entries;
 }
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -110,7 +132,8 @@ const short = ({ code, message }: CallError): Pick<CallError, 'code' | 'message'
 function tellStart(story: Story, event: HistoryEvent): void {
   const started = event.workflowExecutionStartedEventAttributes;
   if (started) {
-    const { tool = '', arguments: args = {} } = valueOf<Partial<CallInput>>(started.input) ?? {};
+    const input = valueOf(started.input);
+    const { tool, arguments: args } = isCallInput(input) ? input : { tool: '', arguments: {} };
     story.entries.push({
       at: atOf(event),
       what: 'called',
@@ -128,6 +151,7 @@ function tellStart(story: Story, event: HistoryEvent): void {
 
 function tellPreparation(story: Story, event: HistoryEvent): void {
   const local = localActivityOf(event);
+  if (local?.activity === 'checkDecision' && local.result) story.decided.checked(local.result as DenialCheck);
   if (local?.activity !== 'prepareCall') return;
   const { attempt } = story;
   const prepared = local.result as Prepared | undefined;
@@ -154,7 +178,7 @@ function tellPreparation(story: Story, event: HistoryEvent): void {
     ...('error' in prepared && { error: prepared.error }),
     ...('grant' in prepared && prepared.grant && { grant: prepared.grant.grant.id, grantBy: prepared.grant.grant.by }),
   });
-  if (prepared.verdict === 'ask') story.asked = prepared.ask.arguments;
+  if (prepared.verdict === 'ask') story.asked = prepared.ask;
   if (prepared.verdict === 'run' && prepared.result)
     tellQuickRun(story, local.startedAt, local.endedAt, prepared.result);
 }
@@ -180,12 +204,16 @@ function tellMessages(story: Story, event: HistoryEvent): void {
   const signal = event.workflowExecutionSignaledEventAttributes;
   if (signal?.signalName === CALL_MESSAGE.sessionClosing) story.entries.push({ at, what: 'session_closing' });
   if (signal?.signalName === CALL_MESSAGE.decision) {
-    const decision = valueOf<SealedDecision>(signal.input);
-    if (decision) story.entries.push(decided(at, decision));
+    const decision = readSealedDecision(valueOf(signal.input));
+    const by = signal.identity || (signal.externalWorkflowExecution?.workflowId ?? '');
+    // As the call itself takes them.
+    if (decision && decision.digest === story.asked?.digest) story.entries.push(story.decided.take(at, decision));
+    else story.entries.push({ at, what: 'unheard', message: CALL_MESSAGE.decision, by });
   }
   const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
   if (request?.input?.name === CALL_MESSAGE.amend) {
-    const { arguments: args = {} } = valueOf<Partial<Amendment>>(request.input.args) ?? {};
+    const amendment = valueOf(request.input.args);
+    const args = isAmendment(amendment) ? amendment.arguments : {};
     story.attempt += 1;
     story.entries.push({
       at,
@@ -205,40 +233,13 @@ function tellMessages(story: Story, event: HistoryEvent): void {
     });
 }
 
-function decided(
-  at: string,
-  { approver, verified, decision, decisions, reason, arguments: edited, code, grant, override }: SealedDecision,
-): CallEntry {
-  return {
-    at,
-    what: 'decided',
-    ...(grant && { grant: grant.id }),
-    ...(decisions.length > 1 && {
-      approvers: decisions.map((one) => one.approver),
-      decisions: decisions.map(decidedBy),
-    }),
-    ...(override && { override }),
-    approver,
-    verified,
-    decision,
-    ...(reason !== undefined && { reason }),
-    ...(edited && { edited: redactJson(edited) }),
-    ...(code !== undefined && { code }),
-  };
-}
-
-const decidedBy = ({ approver, reason, at }: Decision): DecidedBy => ({
-  approver,
-  ...(reason !== undefined && { reason }),
-  ...(at !== undefined && { at: iso(at) }),
-});
-
 /** Timers that only end a waiting which is told of itself. */
 const EXPIRY_TIMERS: ReadonlySet<string | undefined> = new Set(['approval expires', 'correction expires']);
 
 function tellWaiting(story: Story, event: HistoryEvent): void {
   const at = atOf(event);
-  const waiting = oneValue<Waiting>(event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[CALL_MEMO]);
+  const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[CALL_MEMO];
+  const waiting = readWaiting(oneValue(memo), story.name);
   if (waiting?.for === 'correction') {
     const { code, message, field } = waiting.error;
     const error = { code, message, ...(field !== undefined && { field }) };
@@ -252,7 +253,7 @@ function tellWaiting(story: Story, event: HistoryEvent): void {
       code: shortCode(digest),
       digest,
       expiresAt: iso(expiresAt),
-      arguments: redactJson(story.asked ?? {}),
+      arguments: redactJson(story.asked?.arguments ?? {}),
     });
   }
   const timer = event.timerStartedEventAttributes;
@@ -267,7 +268,8 @@ function tellWaiting(story: Story, event: HistoryEvent): void {
 function tellActivity(story: Story, event: HistoryEvent): void {
   const scheduled = event.activityTaskScheduledEventAttributes;
   if (scheduled?.activityType?.name === 'executeTool') {
-    const recover = valueOf<ExecuteInput>(scheduled.input)?.recover === true;
+    const input = valueOf<ExecuteInput>(scheduled.input) ?? { tool: '', arguments: {} };
+    const recover = input.recover === true;
     if (!recover) story.tries += 1;
     const entry: Extract<CallEntry, { what: 'executed' }> = {
       at: atOf(event),
@@ -278,7 +280,7 @@ function tellActivity(story: Story, event: HistoryEvent): void {
       where: recover ? 'record' : 'activity',
     };
     story.entries.push(entry);
-    story.scheduled.set(String(event.eventId), { entry });
+    story.scheduled.set(String(event.eventId), { entry, input });
   }
   const started = event.activityTaskStartedEventAttributes;
   const ended = endOf(event);
@@ -286,7 +288,8 @@ function tellActivity(story: Story, event: HistoryEvent): void {
   if (!about) return;
   if (started) Object.assign(about.entry, { at: atOf(event), worker: started.identity ?? '' });
   if (ended) {
-    const { status, error } = ended;
+    const { status, error, execution } = ended;
+    if (execution) story.decided.executed(about.input, execution);
     // Nothing ran, so it was no try: the next one has the same number.
     if (status === 'held' || status === 'refused') story.tries -= 1;
     Object.assign(about.entry, {
@@ -302,6 +305,8 @@ interface ActivityEnd {
   scheduledEventId: unknown;
   status: Extract<CallEntry, { what: 'executed' }>['status'];
   error?: Pick<CallError, 'code' | 'message'>;
+  /** Where it was completed. */
+  execution?: Execution;
 }
 
 function endOf(event: HistoryEvent): ActivityEnd | undefined {
@@ -309,7 +314,8 @@ function endOf(event: HistoryEvent): ActivityEnd | undefined {
   if (completed) {
     const execution = valueOf<Execution>(completed.result);
     const error = execution && 'error' in execution ? { error: short(execution.error) } : {};
-    return { scheduledEventId: completed.scheduledEventId, status: execution?.status ?? 'completed', ...error };
+    const { scheduledEventId } = completed;
+    return { scheduledEventId, status: execution?.status ?? 'completed', ...error, ...(execution && { execution }) };
   }
   const failed = event.activityTaskFailedEventAttributes;
   if (failed) {

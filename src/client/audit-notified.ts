@@ -1,5 +1,6 @@
 /** What a session's history says of the people who were told of requests. */
 import type { Notification, Notified } from '../protocol/approval.ts';
+import { readApprovalRequest } from '../protocol/forms.ts';
 import { type HistoryEvent, timeOf, valueOf } from './history.ts';
 
 /** People who were told of a request, by each of the channel's notifiers. */
@@ -21,9 +22,10 @@ export function notificationsIn(events: readonly HistoryEvent[]): NotifiedEntry[
   return events.flatMap((event): NotifiedEntry[] => {
     const scheduled = event.activityTaskScheduledEventAttributes;
     if (scheduled?.activityType?.name === 'notifyApprover') {
-      const asked = valueOf<Notification>(scheduled.input);
-      if (!asked) return [];
-      const { channel, kind, role, request } = asked;
+      const { channel, kind, role, request: given } = valueOf<Partial<Notification>>(scheduled.input) ?? {};
+      const request = readApprovalRequest(given);
+      // Who has a worker of their own records what they like.
+      if (!request || typeof channel !== 'string' || !isKind(kind)) return [];
       const entry: NotifiedEntry = {
         at: new Date(timeOf(event)).toISOString(),
         what: 'notified',
@@ -31,7 +33,7 @@ export function notificationsIn(events: readonly HistoryEvent[]): NotifiedEntry[
         callId: request.callId,
         channel,
         kind,
-        ...(role !== undefined && { role }),
+        ...(typeof role === 'string' && { role }),
         told: [],
         failed: [],
         running: true,
@@ -48,8 +50,23 @@ export function notificationsIn(events: readonly HistoryEvent[]): NotifiedEntry[
     const reason = (failed ?? lost)?.failure?.message ?? 'no answer';
     Object.assign(
       entry,
-      completed ? valueOf<Notified>(completed.result) : { failed: [{ type: 'notification', reason }] },
+      completed ? readNotified(valueOf(completed.result)) : { failed: [{ type: 'notification', reason }] },
     );
     return [];
   });
+}
+
+const isKind = (kind: unknown): kind is Notification['kind'] =>
+  kind === 'requested' || kind === 'reminder' || kind === 'reassigned';
+
+function readNotified(value: unknown): Notified {
+  const { told, failed } = (value ?? {}) as Partial<Record<keyof Notified, unknown>>;
+  const isFailure = (one: unknown): one is Notified['failed'][number] => {
+    const { type, reason } = (one ?? {}) as Record<string, unknown>;
+    return typeof type === 'string' && typeof reason === 'string';
+  };
+  return {
+    told: Array.isArray(told) ? told.filter((one) => typeof one === 'string') : [],
+    failed: Array.isArray(failed) ? failed.filter(isFailure).map(({ type, reason }) => ({ type, reason })) : [],
+  };
 }

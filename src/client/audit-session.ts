@@ -4,6 +4,7 @@ import { fromPlainMarkdown } from '../protocol/markdown.ts';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { redactJson } from '../approval/redact.ts';
 import type { Agreed, Decision, DecisionAnswer } from '../protocol/approval.ts';
+import { readDecision, readDecisionAnswer, readNotice } from '../protocol/forms.ts';
 import { parseCallWorkflowId } from '../protocol/ids.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
 import type { JsonObject } from '../protocol/json.ts';
@@ -29,6 +30,10 @@ export type SessionEntry = { at: string } & (
       durationMs?: number;
     }
   | { what: 'close_requested'; by: string; reason: string }
+  /** What a call told it of decisions that came to the call itself and were not taken. */
+  | { what: 'notice'; kind: 'bad_signature' | 'flooded'; session: string; callId?: string; text: string }
+  /** A message that is none of those that sessions know. */
+  | { what: 'unheard'; message: string; by: string }
   | { what: 'closed'; reason: string; callsEnded: number }
 );
 
@@ -82,18 +87,31 @@ function ownEntries(events: readonly HistoryEvent[]): SessionEntry[] {
           at,
           what: 'close_requested',
           by: request.meta?.identity ?? '',
-          reason: valueOf<string>(request.input.args) ?? '',
+          reason: textOf(valueOf(request.input.args)),
         },
       ];
     }
     const signal = event.workflowExecutionSignaledEventAttributes;
-    if (signal?.signalName === SESSION_MESSAGE.close) {
-      return [{ at, what: 'close_requested', by: signal.identity ?? '', reason: valueOf<string>(signal.input) ?? '' }];
-    }
+    if (signal) return [...messageOf(at, signal.signalName ?? '', valueOf(signal.input), signal.identity ?? '')];
     const completed = event.workflowExecutionCompletedEventAttributes;
-    const { reason = '', callsEnded = 0 } = valueOf<Partial<SessionClosed>>(completed?.result) ?? {};
-    return completed ? [{ at, what: 'closed', reason, callsEnded }] : [];
+    const { reason, callsEnded } = valueOf<Partial<SessionClosed>>(completed?.result) ?? {};
+    const ended = typeof callsEnded === 'number' ? callsEnded : 0;
+    return completed ? [{ at, what: 'closed', reason: textOf(reason), callsEnded: ended }] : [];
   });
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Of the signals, those that matter to an auditor and stand in no other entry. */
+function messageOf(at: string, name: string, value: unknown, by: string): SessionEntry[] {
+  if (name === SESSION_MESSAGE.close) return [{ at, what: 'close_requested', by, reason: textOf(value) }];
+  if (name === SESSION_MESSAGE.decide && !readDecision(value)) return [{ at, what: 'unheard', message: name, by }];
+  if (name !== SESSION_MESSAGE.notify) return [];
+  const notice = readNotice(value);
+  if (!notice) return [{ at, what: 'unheard', message: name, by }];
+  const { kind, session, callId, text } = notice;
+  if (kind !== 'bad_signature' && kind !== 'flooded') return [];
+  return [{ at, what: 'notice', kind, session, ...(callId !== undefined && { callId }), text }];
 }
 
 /** Every decision that a session was told of, with its answer. */
@@ -103,11 +121,11 @@ export function decisionsIn(events: readonly HistoryEvent[], session: string): D
     const at = new Date(timeOf(event)).toISOString();
     const signal = event.workflowExecutionSignaledEventAttributes;
     if (signal?.signalName === SESSION_MESSAGE.decide)
-      return entryOf(at, session, 'signal', valueOf<Decision>(signal.input));
+      return entryOf(at, session, 'signal', readDecision(valueOf(signal.input)));
     const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
     const request = accepted?.acceptedRequest;
     if (request?.input?.name === SESSION_MESSAGE.decide) {
-      const decision = valueOf<Decision>(request.input.args);
+      const decision = readDecision(valueOf(request.input.args));
       const entries = entryOf(at, session, 'update', decision);
       const signed = decision?.signature !== undefined;
       for (const entry of entries) byUpdate.set(accepted?.protocolInstanceId ?? '', { entry, signed });
@@ -115,7 +133,7 @@ export function decisionsIn(events: readonly HistoryEvent[], session: string): D
     }
     const completed = event.workflowExecutionUpdateCompletedEventAttributes;
     const about = byUpdate.get(completed?.meta?.updateId ?? '');
-    const answered = valueOf<DecisionAnswer>(completed?.outcome?.success);
+    const answered = readDecisionAnswer(valueOf(completed?.outcome?.success));
     if (about && answered) {
       const { answer, message, agreed } = answered;
       const verified = about.signed && answer === 'accepted';

@@ -1,8 +1,8 @@
 /**
  * The story of a call or a session, told from Temporal's own history: there is no second record that could differ from it.
  */
-import type { ApprovalRequest } from '../protocol/approval.ts';
 import { CountersignError } from '../protocol/errors.ts';
+import { readApprovalRequest } from '../protocol/forms.ts';
 import {
   type CallName,
   callWorkflowId,
@@ -19,7 +19,7 @@ import { type HistoryEvent, readHistory, readRuns, timeOf, valueOf } from './his
 import { knownSession } from './known-session.ts';
 import { type Transport, reach } from './transport.ts';
 
-export type { CallEntry, DecidedBy } from './audit-call.ts';
+export type { CallEntry, DecidedBy, DecidedEntry } from './audit-call.ts';
 export type { NotifiedEntry } from './audit-notified.ts';
 export type { DecisionEntry, SessionEntry } from './audit-session.ts';
 
@@ -77,7 +77,7 @@ async function auditCall(transport: Transport, name: CallName): Promise<CallAudi
     knownSession(transport.client, name.session),
     runningTool(transport, id),
   ]);
-  const story = callStory(events, pending);
+  const story = callStory(name, events, pending);
   const asked = story.some((entry) => entry.what === 'asks');
   const above = asked ? await routeOf(transport, name, known?.facts) : [];
   return {
@@ -125,7 +125,7 @@ async function routeOf(
 function hop(event: HistoryEvent, session: string, call: CallName): RouteEntry[] {
   const signal = event.workflowExecutionSignaledEventAttributes;
   if (signal?.signalName !== SESSION_MESSAGE.requestApproval) return [];
-  const request = valueOf<ApprovalRequest>(signal.input);
+  const request = readApprovalRequest(valueOf(signal.input));
   if (!request || !isOf(request, call)) return [];
   return [{ at: new Date(timeOf(event)).toISOString(), what: 'routed', session }];
 }

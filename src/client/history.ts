@@ -36,14 +36,28 @@ export async function readRuns(client: Client, workflowId: string): Promise<Hist
   return runs.flat();
 }
 
-/** The value at a place of a payload list; undefined where there is none. What is there was written by our own code. */
-export function valueOf<T>(payloads: Payloads | null | undefined, index = 0): T | undefined {
-  const payload = payloads?.payloads?.[index];
-  return payload ? defaultPayloadConverter.fromPayload<T>(payload) : undefined;
+/**
+ * The value at a place of a payload list; undefined where there is none, or none that can be read. Who sends a message, or has a worker
+ * of their own, writes what they like: what others may have written is read by src/protocol/forms.ts before anything relies on its type.
+ */
+export const valueOf = <T>(payloads: Payloads | null | undefined, index = 0): T | undefined =>
+  oneValue(payloads?.payloads?.[index]);
+
+export function oneValue<T>(payload: Payload | null | undefined): T | undefined {
+  try {
+    return payload ? (defaultPayloadConverter.fromPayload<T>(payload) ?? undefined) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-export const oneValue = <T>(payload: Payload | null | undefined): T | undefined =>
-  payload ? defaultPayloadConverter.fromPayload<T>(payload) : undefined;
+/** What kind of event it is, as `activityTaskScheduled`. */
+export const eventName = (event: HistoryEvent): string =>
+  Object.keys(event)
+    .find((name) => name.endsWith(ATTRIBUTES))
+    ?.slice(0, -ATTRIBUTES.length) ?? 'event';
+
+const ATTRIBUTES = 'EventAttributes';
 
 /** Milliseconds since the epoch. */
 export const timeOf = (event: HistoryEvent): number => optionalTsToMs(event.eventTime) ?? 0;

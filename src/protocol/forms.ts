@@ -7,13 +7,14 @@ import type {
   ApprovalRequest,
   CollectedDecision,
   Decision,
+  DecisionAnswer,
   Escalation,
   LadderStep,
   RequestStanding,
   SealedDecision,
   Withdrawal,
 } from './approval.ts';
-import { isDecision, isDigest } from './approval.ts';
+import { DECISION_ANSWERS, isDecision, isDigest } from './approval.ts';
 import type { Amendment, CallInput, Waiting } from './call.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { type Grant, type Revocation, isGrant, isRevocation } from './grant.ts';
@@ -69,6 +70,19 @@ export function readDecision(value: unknown): Decision | undefined {
     ...(override && { override }),
     ...(repeat && { repeat }),
     ...(signature !== undefined && { signature }),
+  };
+}
+
+/** As a session answers, which anybody in the namespace may have started. */
+export function readDecisionAnswer(value: unknown): DecisionAnswer | undefined {
+  const { answer, message, field, agreed } = fieldsOf(value);
+  if (!isOneOf(DECISION_ANSWERS, answer) || typeof message !== 'string') return undefined;
+  const { have, need } = fieldsOf(agreed);
+  return {
+    answer,
+    message,
+    ...(typeof field === 'string' && { field }),
+    ...(typeof have === 'number' && typeof need === 'number' && { agreed: { have, need } }),
   };
 }
 

@@ -284,3 +284,33 @@ test('a flood of forged decisions on one call holds up no decision on another', 
   expect(Date.now() - began).toBeLessThan(5_000);
   await Promise.all([flooded.cancel(), other.cancel()]);
 });
+
+test('after all of it the calls and the session are audited and checked as ever', { timeout: 120_000 }, async () => {
+  const wordless = { toString: 1, valueOf: 1 };
+  const call = await session.start('probe_elevated', { log: service.log, mark: 'audited' }, { callId: 'audited' });
+  await call.settled();
+  const { session: from, callId, digest } = (await service.countersign.approvals.show(call.id)).request;
+  const decision = { session: from, callId, digest, decision: 'deny', approver: 'x', verified: true };
+  for (const sent of [undefined, {}, decision, { ...decision, decisions: [wordless] }, wordless])
+    await workflow(call.id).signal('decision', sent);
+  for (const approver of [wordless, null, 7])
+    await workflow('session/hostile').signal('decide', { ...decision, approver });
+  await workflow('session/hostile').signal('close', 'over');
+  const cli = (...words: string[]) =>
+    runCli(words, {
+      cwd: service.folder,
+      env: { TEMPORAL_ADDRESS: address, COUNTERSIGN_HOME: service.folder },
+    });
+  await call.outcome();
+  for (const name of [call.id, 'hostile']) {
+    const told = await cli('audit', name);
+    expect([told.status, told.stderr]).toEqual([0, '']);
+    expect(told.stdout).toContain('not heard');
+    for (const format of ['json', 'markdown']) expect((await cli('audit', name, '--format', format)).status).toBe(0);
+    const verified = await cli('audit', name, '--verify', '--json');
+    expect(verified.json()).toMatchObject({ holds: expect.any(Boolean) as boolean });
+  }
+  const checks = (await cli('audit', call.id, '--verify')).stdout;
+  expect(checks.match(/✓ decision .* a message of another form: not heard/g)).toHaveLength(5);
+  expect(checks).toContain('All of it holds.');
+});

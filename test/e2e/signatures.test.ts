@@ -11,8 +11,12 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { approvalDigest } from '../../src/approval/digest.ts';
 import { type Signer, signDecision, signGrant } from '../../src/approval/sign.ts';
+import { verifyCalls } from '../../src/cli/judge/verify-calls.ts';
+import { storyText } from '../../src/cli/render/audit-forms.ts';
+import { storyOf } from '../../src/cli/render/audit.ts';
 import type { ApproveOptions, CallHandle, SessionHandle } from '../../src/client/index.ts';
 import type { OpenRequest } from '../../src/client/index.ts';
+import { parseConfig } from '../../src/config/index.ts';
 import { revokeGrant } from '../../src/context/index.ts';
 import { type Decision, type SealedDecision, longCode, sealDecisions } from '../../src/protocol/approval.ts';
 import type { ExecuteInput } from '../../src/protocol/call.ts';
@@ -162,6 +166,9 @@ const refusals = async (callId: string): Promise<string[]> =>
   (await session.view()).notices
     .filter((notice) => notice.kind === 'bad_signature' && notice.callId === callId)
     .map(({ text }) => text);
+
+const storyOfCall = async (id: string): Promise<string> =>
+  storyText(storyOf(await service.countersign.audit(id), { trace: false }));
 
 /** How the executions of a call ended, by its history. */
 async function executions(id: string): Promise<{ status: string; code: string }[]> {
@@ -407,8 +414,33 @@ test.each(past)(
       approval: { approver: 'bob', verified: true },
     });
     expect([await ran(callId), await ran('altered')]).toEqual([1, 0]);
+    // The audit tells each by the check that is on record, whatever it says of itself.
+    const told = (await service.countersign.audit(call.id)).entries.filter((entry) => entry.what === 'decided');
+    expect(told).toMatchObject([
+      { check: 'refused', verified: false, why: expect.stringContaining(why) as string },
+      { check: 'holds', verified: true, approver: 'bob' },
+    ]);
+    expect((await service.countersign.audit('signatures')).entries).toContainEqual(
+      expect.objectContaining({ what: 'notice', kind: 'bad_signature', callId }),
+    );
   },
 );
+
+test('the audit takes no decision at its word that nobody looked at', async () => {
+  const call = await session.start('probe_elevated', { ...args('unlooked'), ms: 2_000 }, { callId: 'unlooked' });
+  await call.settled();
+  const open = await service.countersign.approvals.show(call.id);
+  await approve(call, { signer: ada.signer });
+  await expect.poll(() => ran('unlooked')).toBe(1);
+  // The call runs: it looks at no further decision.
+  await signal(call, sealDecisions([decisionOn(open, { approver: 'bob', reason: 'forged' })], true));
+  await workflows().getHandle(call.id).signal('decision', { decision: 'approve' });
+  await call.outcome();
+  const told = await storyOfCall(call.id);
+  expect(told).toContain('approved by ada (signature verified)\n');
+  expect(told).toContain('decision: approve in the name of bob: forged; no check of it is on record\n');
+  expect(told).toMatch(/not heard: a message decision of another form, or on something else by \d+@/);
+});
 
 test('a decision that comes while a forged one is looked at is not lost', async () => {
   const { call, open } = await waiting('crossing');
@@ -670,6 +702,20 @@ test('an outcome can be forged by who owns the namespace; the effect can’t', a
     approval: { verified: true },
   });
   expect(await ran('outcome')).toBe(0);
+  // Also one that names no approval is told from what has run.
+  const bare = await forger('outcome-bare');
+  await bare.signal('finish', { status: 'completed', output: { ran: 'outcome' }, attempts: 1, tries: 1 });
+  await bare.result();
+  const { config } = parseConfig(approvals(), 'test.jsonc');
+  const names = ['call/signatures/outcome', 'call/signatures/outcome-bare'];
+  const text = 'completed, and nothing on record says that the tool has run';
+  expect(await verifyCalls(service.countersign.temporal, names, config)).toMatchObject(
+    names.map((call) => ({
+      call,
+      holds: false,
+      checks: expect.arrayContaining([expect.objectContaining({ what: 'outcome', ok: false, text })]) as object,
+    })),
+  );
 });
 
 test('an activity completed by a stranger gives a false outcome; what ran was approved', async () => {

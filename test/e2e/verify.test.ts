@@ -78,12 +78,21 @@ async function forged(
 test.each([
   ['another reason', '"fine"', '"fun"'],
   ['another approver', '"approver":"ada"', '"approver":"eva"'],
-  ['a denial made an approval by hand', '"decisions":[', '"decisions":[{"session":"verify"},'],
 ])('%s in the decision does not hold', async (_what, from, to) => {
   const history = await forged((event) => event.workflowExecutionSignaledEventAttributes, from, to);
   const checks = await check(history);
   expect(checks).toContainEqual(['decision', false]);
   expect(checks).toContainEqual(['execution', false]);
+});
+
+test('a decision that was put out of its form was not heard, and lets nothing hold that ran', async () => {
+  const from = (event: HistoryEvent) => event.workflowExecutionSignaledEventAttributes;
+  expect(await check(await forged(from, '"decisions":[', '"decisions":[{"session":"verify"},'))).toEqual([
+    ['request', true],
+    ['decision', true],
+    ['execution', false],
+    ['outcome', false],
+  ]);
 });
 
 test('an approver whose key is another does not hold', async () => {

@@ -6,10 +6,11 @@
 import { approvalDigest } from '../../approval/digest.ts';
 import { quorum } from '../../approval/quorum.ts';
 import { type CountedDecision, admitDecision } from '../../approval/verify.ts';
-import { type HistoryEvent, localActivityOf, timeOf, valueOf } from '../../client/history.ts';
+import { type HistoryEvent, eventName, localActivityOf, timeOf, valueOf } from '../../client/history.ts';
+import { isAmendment, isCallInput, readSealedDecision } from '../../protocol/forms.ts';
 import { type SealedDecision, sealDecisions, sealedDecisions, shortCode } from '../../protocol/approval.ts';
 import { approvalRecord, grantRecord } from '../../protocol/approval-record.ts';
-import type { Amendment, CallInput, ExecuteInput } from '../../protocol/call.ts';
+import type { CallInput, ExecuteInput } from '../../protocol/call.ts';
 import type { Grant, GrantPlace } from '../../protocol/grant.ts';
 import type { CallName } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json.ts';
@@ -21,7 +22,7 @@ import { type VerifySettings, type VerifyTool, checkGrantUse, comesTo, same } fr
 export interface Check {
   /** ISO 8601, of the event that was checked. */
   at: string;
-  what: 'request' | 'decision' | 'grant' | 'execution' | 'outcome';
+  what: 'request' | 'decision' | 'grant' | 'execution' | 'outcome' | 'history';
   ok: boolean;
   text: string;
 }
@@ -53,6 +54,8 @@ interface Reading {
   running: Map<string, Started>;
   /** How the last one ended that may have run something, and how many did. */
   ran: { count: number; last: Execution['status'] | undefined };
+  /** Whether a preparation or an execution says that the tool has completed. */
+  completed: boolean;
   /** Good decisions and grants by which the call might run or was denied. */
   decided: SealedDecision[];
   /** What an outcome may say of them. */
@@ -72,7 +75,8 @@ export async function verifyCall(
   { sessions = [], namespace }: { sessions?: readonly SessionFacts[]; namespace?: string } = {},
 ): Promise<Check[]> {
   const started = events[0]?.workflowExecutionStartedEventAttributes;
-  const input = valueOf<CallInput>(started?.input) ?? { tool: '', arguments: {} };
+  const given = valueOf(started?.input);
+  const input = isCallInput(given) ? given : { tool: '', arguments: {} };
   const main = sessions.find(({ id }) => id === sessions[0]?.main);
   const reading: Reading = {
     name,
@@ -86,18 +90,26 @@ export async function verifyCall(
     asked: new Map(),
     running: new Map(),
     ran: { count: 0, last: undefined },
+    completed: false,
     decided: [],
     records: [],
     checks: [],
   };
-  for (const event of events) {
+  for (const event of events) await checkEvent(reading, event);
+  for (const open of reading.running.values()) await checkOne(reading, open.event, open.input, undefined);
+  return reading.checks;
+}
+
+/** Whoever starts a workflow under a call's name, with a worker of their own, records what they like: what is of no form of ours does not hold. */
+async function checkEvent(reading: Reading, event: HistoryEvent): Promise<void> {
+  try {
     await checkRequest(reading, event);
     await checkDecision(reading, event);
     await checkExecution(reading, event);
     checkOutcome(reading, event);
+  } catch {
+    say(reading, event, 'history', false, `${eventName(event)}: recorded in another form than Countersign’s`);
   }
-  for (const open of reading.running.values()) await checkOne(reading, open.event, open.input, undefined);
-  return reading.checks;
 }
 
 function say({ checks }: Reading, event: HistoryEvent, what: Check['what'], ok: boolean, text: string): void {
@@ -107,13 +119,14 @@ function say({ checks }: Reading, event: HistoryEvent, what: Check['what'], ok: 
 async function checkRequest(reading: Reading, event: HistoryEvent): Promise<void> {
   const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
   if (request?.input?.name === CALL_MESSAGE.amend) {
-    const amended = valueOf<Partial<Amendment>>(request.input.args)?.arguments;
-    if (amended) reading.given.push(amended);
+    const amendment = valueOf(request.input.args);
+    if (isAmendment(amendment)) reading.given.push(amendment.arguments);
   }
   const local = localActivityOf(event);
   const prepared = local?.activity === 'prepareCall' ? (local.result as Prepared | undefined) : undefined;
   if (!prepared) return;
   reading.prepared = prepared;
+  if (prepared.verdict === 'run' && prepared.result?.status === 'completed') reading.completed = true;
   if (prepared.verdict === 'run' && prepared.grant) {
     const { grant, verified } = prepared.grant;
     const args = reading.given.at(-1) ?? {};
@@ -137,8 +150,11 @@ async function checkRequest(reading: Reading, event: HistoryEvent): Promise<void
 
 async function checkDecision(reading: Reading, event: HistoryEvent): Promise<void> {
   const signal = event.workflowExecutionSignaledEventAttributes;
-  const sealed = signal?.signalName === CALL_MESSAGE.decision ? valueOf<SealedDecision>(signal.input) : undefined;
-  if (!sealed || sealed.code) return;
+  if (signal?.signalName !== CALL_MESSAGE.decision) return;
+  const sealed = readSealedDecision(valueOf(signal.input));
+  // Anybody can send one; calls do not hear it.
+  if (!sealed) return say(reading, event, 'decision', true, 'a message of another form: not heard');
+  if (sealed.code) return;
   const asked = reading.asked.get(sealed.digest);
   if (!asked) return say(reading, event, 'decision', false, `by ${sealed.approver}: on nothing that this call asked`);
   if (!(sealed.grant ? await grantHolds(reading, event, asked, sealed) : decisionsHold(reading, event, asked, sealed)))
@@ -238,6 +254,7 @@ async function checkExecution(reading: Reading, event: HistoryEvent): Promise<vo
   if (!started) return;
   reading.running.delete(id);
   const status = valueOf<Execution>(completed?.result)?.status ?? (lost ? 'timed_out' : 'failed');
+  if (status === 'completed') reading.completed = true;
   await checkOne(reading, event, started.input, status);
 }
 
@@ -309,9 +326,11 @@ async function ofGrant(
   return [checked.ok, `by grant ${grant.id}${checked.ok ? '' : `: ${checked.reason}`}`];
 }
 
-/** Whom the outcome names must have decided so. */
+/** What the outcome says has happened must stand in the history, and whom it names must have decided so. */
 function checkOutcome(reading: Reading, event: HistoryEvent): void {
   const outcome = valueOf<Outcome>(event.workflowExecutionCompletedEventAttributes?.result);
+  if (outcome?.status === 'completed' && !reading.completed)
+    say(reading, event, 'outcome', false, 'completed, and nothing on record says that the tool has run');
   const needed = reading.asked.size > 0 && outcome?.status === 'completed';
   const record = outcome?.approval;
   if (!record && !needed) return;

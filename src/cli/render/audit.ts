@@ -62,9 +62,29 @@ function callStory({ id, facts, runId, uiUrl, entries }: CallAudit, options: Opt
     ...field('page', uiUrl),
     ...field('day', entries[0] && clock(entries[0].at).slice(0, 10)),
   ];
-  const lines = entries.map((entry) => ({ at: entry.at, said: callSaid(entry), below: callBelow(entry, options) }));
+  const lines = entries.map((entry) =>
+    lineOf(
+      entry.at,
+      () => callSaid(entry),
+      () => callBelow(entry, options),
+    ),
+  );
   return { kind: 'call', title: id, fields, lines };
 }
+
+/** A worker that is none of ours may have recorded any value in any place; what cannot be put into words ends no story. */
+function lineOf(at: string, said: () => Piece[], below: () => string[] = () => []): Line {
+  try {
+    const pieces = said();
+    if (pieces.every((piece) => typeof (typeof piece === 'string' ? piece : piece.text) === 'string'))
+      return { at, said: pieces, below: below() };
+  } catch {
+    // Said below.
+  }
+  return { at, said: [UNREADABLE], below: [] };
+}
+
+const UNREADABLE: Piece = { text: 'recorded in another form than Countersign’s', look: 'odd' };
 
 function callBelow(entry: CallAudit['entries'][number], { trace }: Options): string[] {
   switch (entry.what) {
@@ -117,6 +137,10 @@ function callSaid(entry: CallAudit['entries'][number]): Piece[] {
       return decided(entry);
     case 'decision':
       return decision(entry);
+    case 'unheard':
+      return unheard(entry);
+    case 'unreadable':
+      return [UNREADABLE, `: ${entry.event}`];
     default:
       return lastWords(entry);
   }
@@ -166,14 +190,30 @@ function decided(entry: Extract<CallEntry, { what: 'decided' }>): Piece[] {
     grant,
     override,
     decisions,
+    check,
+    why,
   } = entry;
+  const because = reason === undefined ? '' : `: ${reason}`;
+  if (check !== 'holds' && code === undefined) {
+    const claim = grant === undefined ? `${what} in the name of` : `grant ${grant} in the name of`;
+    const whose = `${claim} ${approvers.join(' and ')}${because}`;
+    return check === 'refused'
+      ? [{ text: 'decision refused', look: 'odd' }, `: ${whose}; ${why ?? ''}`]
+      : [{ text: 'decision', look: 'careful' }, `: ${whose}; no check of it is on record`];
+  }
   const word: Piece = what === 'approve' ? { text: 'approved', look: 'good' } : { text: 'denied', look: 'bad' };
   const how = `${verified ? 'signature verified' : 'unverified'}${override ? ', emergency override' : ''}`;
   if (grant !== undefined) return [{ text: 'let run', look: 'good' }, ` by grant ${grant} of ${approver} (${how})`];
   const who = code === undefined ? `${approvers.join(' and ')} (${how})` : `Countersign itself (${code})`;
   // Of several, each has a line with its own reason.
-  return [word, ` by ${who}${reason === undefined || decisions ? '' : `: ${reason}`}`];
+  return [word, ` by ${who}${decisions ? '' : because}`];
 }
+
+const unheard = ({ message, by }: { message: string; by: string }): Piece[] => [
+  { text: 'not heard', look: 'odd' },
+  `: a message ${message} of another form, or on something else `,
+  dim(`by ${by || 'nobody named'}`),
+];
 
 function decision({
   decision: what,
@@ -206,7 +246,9 @@ type Told =
   | 'amended'
   | 'decided'
   | 'routed'
-  | 'notified';
+  | 'notified'
+  | 'unheard'
+  | 'unreadable';
 type LastWords = Exclude<CallEntry | RouteEntry | NotifiedEntry, { what: Told }>;
 
 function lastWords(entry: LastWords): Piece[] {
@@ -249,7 +291,7 @@ function sessionStory({ id, facts, state, uiUrl, entries }: SessionAudit): Story
     ...field('workspace', facts.workspace),
     ...field('page', uiUrl),
   ];
-  const lines = entries.map((entry) => ({ at: entry.at, said: sessionSaid(entry), below: [] }));
+  const lines = entries.map((entry) => lineOf(entry.at, () => sessionSaid(entry)));
   return { kind: 'session', title: id, fields, lines };
 }
 
@@ -267,6 +309,12 @@ function sessionSaid(entry: SessionAudit['entries'][number]): Piece[] {
       const of = `${edited} on call/${entry.session}/${entry.callId} → ${entry.answer ?? 'by signal'}${so}`;
       const reason = entry.reason === undefined ? '' : `: ${entry.reason}`;
       return [`${entry.approver} decides `, strong(entry.decision), `${of}${reason}`];
+    }
+    case 'unheard':
+      return unheard(entry);
+    case 'notice': {
+      const of = entry.callId === undefined ? entry.session : `call/${entry.session}/${entry.callId}`;
+      return [{ text: 'told', look: 'odd' }, ` of ${of}: ${entry.text}`];
     }
     case 'notified':
       return [...notified(entry), ` of call/${entry.session}/${entry.callId}`];

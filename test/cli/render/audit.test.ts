@@ -28,7 +28,16 @@ const callOf = (text: string): CallAudit => ({
       told: ['log', text],
       failed: [{ type: 'slack', reason: text }],
     },
-    { at, what: 'decided', approver: text, verified: false, decision: 'approve', reason: text, edited: { x: text } },
+    {
+      at,
+      what: 'decided',
+      check: 'holds',
+      approver: text,
+      verified: false,
+      decision: 'approve',
+      reason: text,
+      edited: { x: text },
+    },
     {
       at,
       what: 'decision',
@@ -145,6 +154,7 @@ test('a quorum, and a grant', () => {
     {
       at,
       what: 'decided',
+      check: 'holds',
       approver: 'bob',
       approvers: ['ann', 'bob'],
       verified: true,
@@ -156,7 +166,16 @@ test('a quorum, and a grant', () => {
         { approver: 'bob', reason: 'ok' },
       ],
     },
-    { at, what: 'decided', approver: 'ann', verified: false, decision: 'approve', grant: 'g1', reason: 'grant g1' },
+    {
+      at,
+      what: 'decided',
+      check: 'holds',
+      approver: 'ann',
+      verified: false,
+      decision: 'approve',
+      grant: 'g1',
+      reason: 'grant g1',
+    },
     { at, what: 'judged', attempt: 1, verdict: 'run', reason: 'asks', grant: 'g1', grantBy: 'ann' },
   ];
   const lines = storyText(storyOf({ ...callOf('x'), entries }, { trace: false })).split('\n');
