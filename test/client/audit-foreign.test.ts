@@ -99,7 +99,7 @@ test.each(anything.map((value) => [value]))('of %j a story is told, and a check 
   const events = historyOf(value);
   const entries = [...callStory(name, events), ...notificationsIn(events), ...decisionsIn(events, 's')];
   const story = storyOf({ kind: 'call', id: 'call/s/c', ...name, runId: 'r', entries }, { trace: true });
-  expect(storyText(story)).toContain('not heard: a message decision');
+  expect(storyText(story)).toContain('not heard: a decision message');
   expect(storyMarkdown(story)).toContain('**not heard**');
   expect((await check(events)).every(({ text }) => typeof text === 'string')).toBe(true);
 });

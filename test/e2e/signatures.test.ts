@@ -439,7 +439,7 @@ test('the audit takes no decision at its word that nobody looked at', async () =
   const told = await storyOfCall(call.id);
   expect(told).toContain('approved by ada (signature verified)\n');
   expect(told).toContain('decision: approve in the name of bob: forged; no check of it is on record\n');
-  expect(told).toMatch(/not heard: a message decision of another form, or on something else by \d+@/);
+  expect(told).toMatch(/not heard: a decision message of another form, or on something else by \d+@/);
 });
 
 test('a decision that comes while a forged one is looked at is not lost', async () => {

@@ -211,7 +211,7 @@ function decided(entry: Extract<CallEntry, { what: 'decided' }>): Piece[] {
 
 const unheard = ({ message, by }: { message: string; by: string }): Piece[] => [
   { text: 'not heard', look: 'odd' },
-  `: a message ${message} of another form, or on something else `,
+  `: a ${message} message of another form, or on something else `,
   dim(`by ${by || 'nobody named'}`),
 ];
 
