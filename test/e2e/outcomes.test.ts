@@ -168,29 +168,31 @@ describe('approval', () => {
     ];
     service.configure(JSON.stringify({ rules }));
     try {
+      // Of its own: a session goes on holding what was decided past it.
+      const edits = await service.countersign.openSession({ id: 'outcomes-edits', workspace: service.workspace });
       const start = async (callId: string) => {
-        const call = await session.start('write', { path: '.github/workflows/ci.yml', content: 'x\n' }, { callId });
+        const call = await edits.start('write', { path: '.github/workflows/ci.yml', content: 'x\n' }, { callId });
         expect(await call.settled()).toMatchObject({ state: 'waiting' });
         return call;
       };
-      const edits = [
+      const denied = [
         ['.git/config', 'protected_path', /git/],
         ['secrets/key', 'policy_denied', /Secrets are ours/],
       ] as const;
       const call = await start('edit-denied');
       const { approvals } = service.countersign;
-      for (const [path, , why] of edits) {
+      for (const [path, , why] of denied) {
         const answer = await approvals.approve(call.id, { approver: 'ada', arguments: { path, content: 'x\n' } });
         expect(answer).toMatchObject({ answer: 'invalid_edit', message: expect.stringMatching(why) as string });
       }
       expect(await call.settled()).toMatchObject({ state: 'waiting' });
       await call.cancel();
-      for (const [path, code] of edits) {
+      for (const [path, code] of denied) {
         const callId = `edit-past-${code}`;
         const past = await start(callId);
         const { digest } = (await approvals.show(past.id)).request;
         const decision: Decision = {
-          session: session.id,
+          session: edits.id,
           callId,
           digest,
           decision: 'approve',
