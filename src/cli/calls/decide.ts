@@ -5,10 +5,8 @@ import { isLongCode } from '../../protocol/approval.ts';
 import { isCountersignError } from '../../protocol/errors.ts';
 import { canAsk, confirmed } from '../io/confirm.ts';
 import { hasColors, note, paint, print, printJson } from '../io/output.ts';
-import { toTerminal } from '../../approval/render/index.ts';
 import { safeLine, safeText } from '../../approval/render/safe-text.ts';
 import { heldField } from './outcome-line.ts';
-import { viewOf } from './request-view.ts';
 import { heldLines } from '../render/halted.ts';
 import { type AnyCountersign, checkCallReference, withService } from '../service/with-service.ts';
 import { STATUS, type Status } from '../status.ts';
@@ -84,6 +82,11 @@ async function answerOf(
 /** A name or a short code stands for whatever waits under it now, so that its content is shown here. */
 async function isSeen(open: OpenRequest, reference: string, { decision, json, question }: Deciding): Promise<boolean> {
   if (json || !canAsk()) throw notSeen(reference, decision);
+  // Only what is shown is worked out: most decisions need none of the policy that reads a command.
+  const [{ toTerminal }, { viewOf }] = await Promise.all([
+    import('../../approval/render/index.ts'),
+    import('./request-view.ts'),
+  ]);
   note(toTerminal(await viewOf(open), { width: process.stderr.columns ?? 100, color: hasColors(process.stderr) }));
   return confirmed(question);
 }
