@@ -50,11 +50,39 @@ describe('grant', () => {
     await cli(['grant', 'revoke', String(other.json()['id'])]);
   });
 
-  it('is revoked for good also where its session does not list it, and says so', async () => {
-    const ran = await cli(['grant', 'revoke', 'nothing', '--json']);
+  it('is revoked by the beginning of its id, where only one begins so', async () => {
+    const add = (id: string) =>
+      cli(['grant', 'add', 'delete', `{"path":"${id}"}`, '--for', '1h', '--id', id, '--json']);
+    for (const id of ['begun-aa', 'begun-ab', 'begun']) expect((await add(id)).status).toBe(0);
+    const ids = async () => (await cli(['grant', 'list', '--json'])).lines().map(({ id }) => id);
+    const unclear = await cli(['grant', 'revoke', 'begun-a']);
+    expect([unclear.status, unclear.stdout, unclear.stderr]).toEqual([
+      2,
+      '',
+      expect.stringMatching(/ambiguous_name: .*begun-aa, begun-ab/) as string,
+    ]);
+    expect((await cli(['grant', 'revoke', 'begun-aa', '--json'])).json()).toMatchObject({ id: 'begun-aa' });
+    const one = await cli(['grant', 'revoke', 'begun-', '--as', 'eva']);
+    expect([one.status, one.stdout]).toEqual([0, 'begun-ab is revoked, on record as by eva (unverified).\n']);
+    expect(await ids()).toEqual(['begun']);
+    expect((await cli(['grant', 'revoke', 'begun'])).status).toBe(0);
+    expect(await ids()).toEqual([]);
+  });
+
+  it('that is not listed is said to be so, and its id is barred all the same', async () => {
     const by = userInfo().username;
-    expect([ran.status, ran.json()]).toEqual([0, { id: 'nothing', revoked: true, listed: false, by }]);
-    expect((await cli(['grant', 'revoke', 'nothing'])).stderr).toMatch(/lists no such grant/);
+    await cli(['grant', 'add', 'delete', '{"path":"tidy"}', '--for', '1h', '--id', 'tidy-up', '--json']);
+    const ran = await cli(['grant', 'revoke', 'tidy-ip']);
+    expect([ran.status, ran.stdout]).toEqual([1, '']);
+    expect(ran.stderr).toMatch(/^No grant tidy-ip is listed here; .* still hold\. Did you mean tidy-up\?\n/);
+    expect((await cli(['grant', 'list', '--json'])).json()).toMatchObject({ id: 'tidy-up' });
+    await cli(['grant', 'revoke', 'tidy-up']);
+
+    const unknown = await cli(['grant', 'revoke', 'nothing', '--json']);
+    expect([unknown.status, unknown.json()]).toEqual([1, { id: 'nothing', revoked: false, listed: false, by }]);
+    expect((await cli(['grant', 'revoke', 'nothing'])).stderr).toMatch(/See what holds: countersign grant list/);
+    const barred = await cli(['grant', 'add', 'delete', '{"path":"x"}', '--for', '1h', '--id', 'nothing', '--json']);
+    expect(barred.json()).toMatchObject({ error: { code: 'invalid_id' } });
   });
 
   it.each([

@@ -12,6 +12,7 @@ import type { Ended } from '../program.ts';
 import { type AnyCountersign, withService } from '../service/with-service.ts';
 import { findSession } from '../sessions/find-session.ts';
 import { mainSession } from '../sessions/main-session.ts';
+import { STATUS, type Status } from '../status.ts';
 
 interface Place extends Common {
   session?: string;
@@ -32,7 +33,7 @@ const EXAMPLES = `
 countersign grant add delete '{"path":"/tmp/build","recursive":true}' --for 8h
 countersign grant add shell '{"sandbox":false,"reason":"release"}' --glob 'command=mkdir -p /srv/builds/*' --for 1h
 countersign grant list
-countersign grant revoke 5f0c…
+countersign grant revoke 5f0c              its id, or the beginning of it
 
 A grant covers calls of one tool whose arguments are those given (exactly, or by --glob), in this main session and those below
 it, or of one agent below it. It always has an end, 30 days away at most. Deny rules still win. Commands that run other programs or
@@ -56,7 +57,7 @@ export function command(ended: Ended): Command {
   group.addCommand(onAction(signing(adding), ended, add));
   group.addCommand(onAction(one('list', 'Lists the grants that hold now.'), ended, list));
   const revoking = one('revoke', 'Takes a grant back for good; anybody may.')
-    .argument('<id>', 'the grant')
+    .argument('<id>', 'its id, or the beginning of it where no other listed one begins so')
     .option('--as <name>', 'who takes it back (default: your name on this machine); it is recorded, and not verified');
   group.addCommand(onAction(revoking, ended, revoke));
   return group;
@@ -107,27 +108,54 @@ async function list({ session, json }: Place): Promise<void> {
   });
 }
 
-async function revoke(id: string, { session, as: by, json }: Revoking): Promise<void> {
-  await withMain(session, async (countersign, main) => {
-    const revoked = await countersign.grants(main).revoke(id, by);
-    if (json) return printJson({ id, revoked: true, ...revoked });
-    print(safeLine(`${id} is revoked, on record as by ${revoked.by} (unverified).`));
-    if (!revoked.listed)
-      note('This session lists no such grant. Where there is one of that name, it holds nowhere any more.');
+async function revoke(named: string, { session, as: by, json }: Revoking): Promise<Status> {
+  return withMain(session, async (countersign, main) => {
+    const grants = countersign.grants(main);
+    const ids = (await grants.list()).map(({ id }) => id);
+    const id = meant(named, ids);
+    const revoked = await grants.revoke(id, by);
+    if (json) printJson({ id, revoked: revoked.listed, ...revoked });
+    else if (revoked.listed) print(safeLine(`${id} is revoked, on record as by ${revoked.by} (unverified).`));
+    else await sayUnlisted(id, ids);
+    return revoked.listed ? STATUS.done : STATUS.otherwise;
   });
 }
 
+/** The listed grant of that id, or the only one whose id begins so. An id that is not listed stands for itself. */
+function meant(named: string, ids: readonly string[]): string {
+  if (named === '' || ids.includes(named)) return named;
+  const begun = ids.filter((id) => id.startsWith(named));
+  if (begun.length > 1) {
+    throw new CountersignError(
+      'ambiguous_name',
+      `Several grants begin so: ${begun.join(', ')}. Give more of its id: countersign grant revoke ID`,
+    );
+  }
+  return begun[0] ?? named;
+}
+
+/** Whoever gave a wrong id must learn that the grant they mean still holds. */
+async function sayUnlisted(id: string, ids: readonly string[]): Promise<void> {
+  const { nearestNames } = await import('../../tools/index.ts');
+  const [near] = nearestNames(id, ids);
+  const hint = near === undefined ? 'See what holds: countersign grant list' : `Did you mean ${near}?`;
+  note(safeLine(`No grant ${id} is listed here; those that are listed still hold. ${hint}`));
+  note(
+    'Should there be a grant of exactly this id elsewhere, it lets nothing run any more, and the id is not used again.',
+  );
+}
+
 /** Grants are kept by main sessions; a child's name means the one above it. */
-async function withMain(
+function withMain<T>(
   session: string | undefined,
-  work: (countersign: AnyCountersign, main: string) => Promise<void>,
-): Promise<void> {
-  await withService(async (countersign) => {
+  work: (countersign: AnyCountersign, main: string) => Promise<T>,
+): Promise<T> {
+  return withService(async (countersign) => {
     const main =
       session === undefined
         ? (await mainSession(countersign)).id
         : (await findSession(countersign, session)).facts.main;
-    await work(countersign, main);
+    return work(countersign, main);
   });
 }
 
