@@ -10,6 +10,7 @@ import {
   type SessionFacts,
   type SessionRecord,
   sessionRecord,
+  unsoundFact,
 } from '../protocol/session.ts';
 import { connectionSettings } from '../server/connect.ts';
 import { Approvals } from './approvals.ts';
@@ -110,7 +111,7 @@ export class Countersign<Tools = BuiltInTools> {
 
   /**
    * Opens a main session, or attaches to the open one of that id when its start data are the same.
-   * @throws CountersignError `invalid_id`, `session_exists`, `untrusted_workspace`, `undeclared`, `no_service`
+   * @throws CountersignError `invalid_id`, `invalid_usage`, `session_exists`, `untrusted_workspace`, `undeclared`, `no_service`
    */
   async openSession(options: OpenSessionOptions): Promise<SessionHandle<Tools>> {
     const facts = mainFacts(options);
@@ -246,11 +247,21 @@ function mainFacts({
   workspace,
   agent = 'default',
   channel = 'inbox',
-  ...rest
+  owner,
+  provider,
+  group,
+  ...others
 }: OpenSessionOptions): SessionFacts {
   if (!isSessionId(id)) throw invalidSessionId(id);
-  const { owner, provider, group } = rest;
-  return {
+  const [other] = Object.keys(others);
+  if (other !== undefined) {
+    throw new CountersignError(
+      'invalid_usage',
+      `openSession takes id, workspace, agent, channel, owner, provider and group, not ${JSON.stringify(other)}. ` +
+        'A child session is opened by its parent: session.branch({ kind }).',
+    );
+  }
+  const facts: SessionFacts = {
     id,
     kind: 'main',
     main: id,
@@ -262,6 +273,11 @@ function mainFacts({
     ...(provider !== undefined && { provider }),
     ...(group !== undefined && { group }),
   };
+  const unsound = unsoundFact(facts);
+  if (unsound === undefined) return facts;
+  const needs =
+    unsound === 'workspace' ? 'the path of a folder, as in openSession({ workspace: process.cwd() })' : 'text';
+  throw new CountersignError('invalid_usage', `${unsound} of a session is missing, too long or not ${needs}.`);
 }
 
 const invalidSessionId = (id: string): CountersignError =>

@@ -1,6 +1,6 @@
 /** A session's immutable start data, its states, and what it answers. */
 import type { ErrorCode } from './errors.ts';
-import { parseSessionWorkflowId } from './ids.ts';
+import { isSessionId, parseSessionWorkflowId } from './ids.ts';
 import { SEARCH_ATTRIBUTE, WORKFLOW } from './names.ts';
 
 export const SESSION_KINDS = ['main', 'branch', 'worker'] as const;
@@ -33,6 +33,47 @@ export interface SessionFacts {
 
 export const SESSION_MEMO = 'countersignSession';
 
+type Is = (value: unknown) => boolean;
+const text =
+  (most: number): Is =>
+  (value) =>
+    typeof value === 'string' && value.length <= most;
+const or =
+  (none: null | undefined, is: Is): Is =>
+  (value) =>
+    value === none || is(value);
+const NAME = text(1_000);
+
+/** What each of a session's facts is. Whether the worker takes it is another question. */
+const FACTS: { readonly [Name in keyof SessionFacts]-?: Is } = {
+  id: isSessionId,
+  kind: (value) => SESSION_KINDS.some((kind) => kind === value),
+  parent: or(undefined, isSessionId),
+  main: isSessionId,
+  depth: (value) => Number.isInteger(value) && Number(value) >= 0,
+  workspace: text(4_096),
+  agent: NAME,
+  channel: or(null, NAME),
+  owner: or(undefined, NAME),
+  provider: or(undefined, NAME),
+  group: or(undefined, NAME),
+};
+const FACT_NAMES = Object.keys(FACTS) as (keyof SessionFacts)[];
+
+/** The first of the facts that is missing or of another form than it has to be; undefined where all are sound. */
+export const unsoundFact = (facts: { readonly [Name in keyof SessionFacts]?: unknown }):
+  | keyof SessionFacts
+  | undefined => FACT_NAMES.find((name) => !FACTS[name](facts[name]));
+
+/** A session's facts by its memo, which anybody in the namespace can write: built anew of what is known, or undefined. */
+export function readSessionFacts(value: unknown): SessionFacts | undefined {
+  if (typeof value !== 'object' || value === null || unsoundFact(value) !== undefined) return undefined;
+  const facts = value as SessionFacts;
+  return Object.fromEntries(
+    FACT_NAMES.filter((name) => facts[name] !== undefined).map((name) => [name, facts[name]]),
+  ) as unknown as SessionFacts;
+}
+
 /** What the search attribute for states says of a session that a worker refused when it was to be opened. */
 export const SESSION_REFUSED = 'refused';
 
@@ -57,12 +98,12 @@ export interface SessionRecord {
 }
 
 /**
- * A session by its workflow's description. Undefined where there is none: the workflow is of another type, names no session or another one
- * than its id does, or the session was refused.
+ * A session by its workflow's description. Undefined where there is none: the workflow is of another type, its facts are none or another
+ * session's than its id says, or the session was refused.
  */
 export function sessionRecord(described: SessionDescription): SessionRecord | undefined {
   const { workflowId, type, memo, status, searchAttributes } = described;
-  const facts = memo?.[SESSION_MEMO] as SessionFacts | undefined;
+  const facts = readSessionFacts(memo?.[SESSION_MEMO]);
   if (type !== WORKFLOW.session || !facts || facts.id !== parseSessionWorkflowId(workflowId)) return undefined;
   const said = searchAttributes[SEARCH_ATTRIBUTE.state]?.[0];
   if (said === SESSION_REFUSED) return undefined;

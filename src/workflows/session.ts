@@ -43,6 +43,7 @@ import {
   SESSION_REFUSED,
   type SessionClosed,
   type SessionFacts,
+  readSessionFacts,
 } from '../protocol/session.ts';
 import {
   addRequest,
@@ -110,8 +111,8 @@ export async function session(given?: SessionInput): Promise<SessionClosed> {
 /** The session's start data is its memo, so that activities and this workflow believe the same record. */
 function ownFacts(): SessionFacts {
   const { memo, workflowId } = workflowInfo();
-  const facts = memo?.[SESSION_MEMO] as SessionFacts | undefined;
-  if (facts?.id !== undefined && facts.id === parseSessionWorkflowId(workflowId)) return facts;
+  const facts = readSessionFacts(memo?.[SESSION_MEMO]);
+  if (facts && facts.id === parseSessionWorkflowId(workflowId)) return facts;
   throw ApplicationFailure.nonRetryable(
     'This workflow was started without a session in its memo.',
     'session_not_found',

@@ -44,6 +44,31 @@ describe('opening', () => {
     await expect(open(`refused-${code}`, options)).rejects.toMatchObject({ code });
   });
 
+  test.each([
+    ['no workspace', { workspace: undefined }],
+    ['a number as workspace', { workspace: 5 }],
+    ['a number as agent', { agent: 7 }],
+    ['an option that is not known', { kind: 'worker' }],
+  ])('%s is wrong usage, and nothing is started', async (what, options) => {
+    const id = what.replaceAll(' ', '-');
+    await expect(open(id, options)).rejects.toMatchObject({ code: 'invalid_usage' });
+    await expect(service.countersign.session(id)).rejects.toMatchObject({ code: 'session_not_found' });
+  });
+
+  test('one that was started by hand without a workspace ends, and is no session to anybody', async () => {
+    const facts = { id: 'no-folder', kind: 'main', main: 'no-folder', depth: 0, agent: 'default', channel: null };
+    const started = await temporal().workflow.start('session', {
+      workflowId: 'session/no-folder',
+      taskQueue: 'sessions',
+      args: [{}],
+      memo: { countersignSession: facts },
+    });
+    await expect(started.result()).rejects.toThrow();
+    await expect(service.countersign.session('no-folder')).rejects.toMatchObject({ code: 'session_not_found' });
+    const all = await service.countersign.sessions({ all: true });
+    expect(all.map((one) => one.facts.id)).not.toContain('no-folder');
+  });
+
   test('a refused session may be tried again', async () => {
     await expect(open('again', { agent: 'nobody' })).rejects.toMatchObject({ code: 'undeclared' });
     expect((await open('again')).id).toBe('again');
