@@ -1,5 +1,6 @@
 /** Whether a resume may end a halt: the first of two looks, for who asks is answered by it. What workers believe is up to halt-watch.ts. */
 import { type ResumeCheck, verifyResume } from '../approval/resume.ts';
+import { wayOut } from '../approval/verify.ts';
 import type { Halt, Resume } from '../protocol/control.ts';
 import type { Dependencies } from './dependencies.ts';
 
@@ -8,8 +9,9 @@ export function checkResume(
   { halt, resume }: { halt: Halt; resume: Resume },
 ): ResumeCheck {
   const { namespace } = client.options;
-  const checked = verifyResume(resume, { halt, namespace }, settings().config.approvals, Date.now());
-  if (!checked.ok)
-    log.warn({ halt, by: resume.by, reason: checked.reason }, 'a resume was refused; the service stays halted');
-  return checked;
+  const { approvals } = settings().config;
+  const checked = verifyResume(resume, { halt, namespace }, approvals, Date.now());
+  if (checked.ok) return checked;
+  log.warn({ halt, by: resume.by, reason: checked.reason }, 'a resume was refused; the service stays halted');
+  return { ...checked, reason: `${checked.reason}${wayOut(checked, approvals.signatures === 'optional')}` };
 }

@@ -3,6 +3,7 @@ import { activityInfo } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { exampleCall, needsSeveral, neverCovered, neverUsed, notCovered, verifyGrant } from '../approval/grants.ts';
 import { requiredFor } from '../approval/quorum.ts';
+import { wayOut } from '../approval/verify.ts';
 import { mapAtMost } from '../common/at-most.ts';
 import { isRevoked, revokeGrant as revoke } from '../context/index.ts';
 import type { ApprovalDetails, ApprovalRequest } from '../protocol/approval.ts';
@@ -73,7 +74,10 @@ async function check(dependencies: Dependencies, grant: Grant, main: KnownSessio
     approvals,
     Date.now(),
   );
-  if (!checked.ok) return { ok: false, code: 'bad_signature', message: checked.reason };
+  if (!checked.ok) {
+    const anybody = approvals.signatures === 'optional' && approvals.approvers.length === 0;
+    return { ok: false, code: checked.code, message: `${checked.reason}${wayOut(checked, anybody)}` };
+  }
   const useless =
     needsSeveral(requiredFor(approvals, { tool, tier: tool.tier, ...(groups && { groups }) })) ??
     neverUsed(grant, commandArgument(tool, grant)) ??

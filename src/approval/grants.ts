@@ -9,7 +9,7 @@ import type { Tier } from '../protocol/tool.ts';
 import { type Approver, type Asked, approverNamed, hasEnded, mayDecide } from './approvers.ts';
 import { grantPayload } from './payload.ts';
 import { isSignature, parsePublicKey } from './public-key.ts';
-import { CLOCK_SKEW_MS, type SignatureSettings } from './verify.ts';
+import { CLOCK_SKEW_MS, type Refused, type SignatureSettings, notListed } from './verify.ts';
 
 /** What a grant is checked for. `place`: of the call's main session, as far as it is known; an audit may know a part. */
 export interface AskedHere extends Asked {
@@ -38,7 +38,7 @@ export function verifyGrant(
   asked: AskedHere,
   { signatures, approvers }: SignatureSettings,
   now: number,
-): { ok: true; verified: boolean } | { ok: false; code: 'bad_signature'; reason: string } {
+): { ok: true; verified: boolean } | Refused {
   const bad = (reason: string) => ({ ok: false, code: 'bad_signature', reason }) as const;
   try {
     if (!isGrant(grant)) return bad('This is no grant.');
@@ -46,8 +46,8 @@ export function verifyGrant(
     if (grant.at > now + CLOCK_SKEW_MS) return bad(`Grant ${grant.id} says that it is made in the future.`);
     if (!isFor(grant.place, asked.place)) return bad(`Grant ${grant.id} is made for another service or workspace.`);
     const approver = approverNamed(approvers, grant.by);
-    if (!approver && (approvers.length > 0 || signatures === 'required'))
-      return bad(`The configuration lists no approver ${JSON.stringify(grant.by)}.`);
+    if (!approver && (approvers.length > 0 || signatures === 'required' || grant.signature !== undefined))
+      return notListed(grant.by, approvers);
     if (approver && hasEnded(approver, now)) return bad(`${JSON.stringify(grant.by)} is no longer an approver.`);
     if (approver && !mayDecide(approver, asked))
       return bad(`${JSON.stringify(grant.by)} may not decide on such a call.`);

@@ -3,9 +3,9 @@ import type { Halt, Resume } from '../protocol/control.ts';
 import { approverNamed, hasEnded, mayResume } from './approvers.ts';
 import { resumePayload } from './payload.ts';
 import { isSignature, parsePublicKey } from './public-key.ts';
-import { CLOCK_SKEW_MS, type SignatureSettings } from './verify.ts';
+import { CLOCK_SKEW_MS, type Refused, type SignatureSettings, notListed } from './verify.ts';
 
-export type ResumeCheck = { ok: true; verified: boolean } | { ok: false; code: 'bad_signature'; reason: string };
+export type ResumeCheck = { ok: true; verified: boolean } | Refused;
 
 /**
  * Checks what is to end this halt in this namespace. One that is signed must be well signed, whatever the settings; one that is not
@@ -26,7 +26,7 @@ export function verifyResume(
   }
   try {
     const approver = approverNamed(approvers, by);
-    if (!approver) return bad(`The configuration lists no approver ${JSON.stringify(by)}.`);
+    if (!approver) return notListed(by, approvers);
     if (hasEnded(approver, now)) return bad(`${JSON.stringify(by)} was an approver until ${approver.until ?? ''}.`);
     if (!mayResume(approver)) return bad(`${JSON.stringify(by)} may not resume: "may" does not say "control:resume".`);
     if (resume.halt !== halt.id) return bad('The resume is for another halt.');

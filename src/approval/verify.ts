@@ -30,9 +30,15 @@ export interface Subject {
   request: RequestFacts;
 }
 
-export type Verified =
-  | { ok: true; approver: string; roles: readonly string[]; key: string }
-  | { ok: false; code: 'bad_signature'; reason: string };
+export interface Refused {
+  ok: false;
+  code: 'bad_signature';
+  reason: string;
+  /** The configuration lists nobody of that name. */
+  unlisted?: true;
+}
+
+export type Verified = { ok: true; approver: string; roles: readonly string[]; key: string } | Refused;
 
 export interface SignatureSettings {
   signatures: 'required' | 'optional';
@@ -48,13 +54,18 @@ export interface CountedDecision {
   roles: readonly string[];
 }
 
-export type Admission = { ok: true; counted: CountedDecision } | { ok: false; code: 'bad_signature'; reason: string };
+export type Admission = { ok: true; counted: CountedDecision } | Refused;
 
-const bad = (reason: string): { ok: false; code: 'bad_signature'; reason: string } => ({
-  ok: false,
-  code: 'bad_signature',
-  reason,
-});
+const bad = (reason: string): Refused => ({ ok: false, code: 'bad_signature', reason });
+
+/**
+ * What a person who acts is told to do about a refusal, behind its reason; empty where the reason says it all. `unsigned`: the same would
+ * count here without a signature.
+ */
+export const wayOut = ({ unlisted }: Refused, unsigned: boolean): string =>
+  unlisted
+    ? ` Put the line that countersign approver init printed into the service’s configuration, under "approvals" (countersign approver list shows the key again)${unsigned ? ', or leave the signature out: --no-sign' : ''}.`
+    : '';
 
 const UNSIGNED =
   'The decision is not signed, and only signed ones count here: make a key with countersign approver init, have the line that it prints put into the service’s configuration, and decide again.';
@@ -70,7 +81,7 @@ export function verifyDecision(
     const { signature, approver: name } = decision;
     if (signature === undefined) return bad(UNSIGNED);
     const approver = approverNamed(approvers, name);
-    if (!approver) return bad(unknown(name, approvers));
+    if (!approver) return notListed(name, approvers);
     const unfit = unfitness(decision, approver, subject, now);
     if (unfit !== undefined) return bad(unfit);
     if (decision.at === undefined) return bad('A signed decision says when it was made.');
@@ -106,7 +117,7 @@ export function admitDecision(
   const unplain = nameProblem(decision.approver);
   if (unplain !== undefined) return bad(`The approver’s name is not what it seems: ${unplain}.`);
   const approver = approverNamed(approvers, decision.approver);
-  if (!approver && approvers.length > 0) return bad(unknown(decision.approver, approvers));
+  if (!approver && approvers.length > 0) return notListed(decision.approver, approvers);
   const unfit = unfitness(decision, approver ?? { name: decision.approver }, subject, now);
   if (unfit !== undefined) return bad(unfit);
   const identity = approver?.publicKey ?? `name:${foldedName(decision.approver)}`;
@@ -140,8 +151,8 @@ function unfitness(
   return undefined;
 }
 
-function unknown(name: string, approvers: readonly Approver[]): string {
+export function notListed(name: string, approvers: readonly Approver[]): Refused {
   const alike = approvers.find((approver) => foldedName(approver.name) === foldedName(name));
   const hint = alike ? ` It looks like ${JSON.stringify(alike.name)}, and is another name.` : '';
-  return `The configuration lists no approver ${JSON.stringify(name)}.${hint}`;
+  return { ...bad(`The configuration lists no approver ${JSON.stringify(name)}.${hint}`), unlisted: true };
 }

@@ -44,14 +44,45 @@ describe('countersign approver', () => {
   });
 
   it('prints the line for the configuration, and nothing else, on stdout', async () => {
-    const { stdout } = await place.cli(['approver', 'init', '--name', 'bob']);
+    const { stdout, stderr } = await place.cli(['approver', 'init', '--name', 'bob']);
     expect(stdout).toMatch(/^ {2}"approvers": \[\{"name":"bob","publicKey":"ed25519:[A-Za-z0-9+/]{43}="\}\]\n$/);
+    expect(stderr).toMatch(/of use only once the configuration lists it\. Until then decide with --no-sign/);
   });
 
   it.skipIf(hasTerminal())('asks for a passphrase on a terminal only', async () => {
     const ran = await place.cli(['approver', 'init', '--name', 'carl', '--passphrase', '--json']);
     expect([ran.status, ran.json()]).toMatchObject([2, { error: { code: 'invalid_usage' } }]);
     expect(existsSync(join(place.home, 'config', 'approvers', 'carl.key'))).toBe(false);
+  });
+});
+
+describe('a key that the configuration does not list', () => {
+  const { service, json } = sharedService(async (place) => {
+    await place.cli(['approver', 'init', '--name', 'ada']);
+    return [];
+  });
+  const told = (unsigned: string) =>
+    expect.stringMatching(
+      new RegExp(`lists no approver "ada". Put the line that countersign approver init printed .*${unsigned}\\.`),
+    ) as string;
+
+  it('signs nothing, and its owner is told what to do: by approve, deny, grant add and resume', async () => {
+    const outside = await fileOutside(service());
+    const [, asked] = await json('call', 'delete', JSON.stringify({ path: outside }));
+    const code = String(asked['longCode']);
+    const answer = { answer: 'bad_signature', message: told('or leave the signature out: --no-sign') };
+    expect(await json('approve', code)).toMatchObject([5, answer]);
+    expect(await json('deny', code, '--reason', 'no')).toMatchObject([5, answer]);
+    const grant = ['grant', 'add', 'delete', JSON.stringify({ path: outside }), '--for', '1h'];
+    const error = { code: 'bad_signature', message: told('or leave the signature out: --no-sign') };
+    expect(await json(...grant)).toMatchObject([2, { error }]);
+    expect(await json('deny', code, '--reason', 'no', '--no-sign')).toMatchObject([0, { answer: 'accepted' }]);
+
+    expect((await json('halt', '--reason', 'fire'))[0]).toBe(0);
+    const resume = ['resume', '--reason', 'over'];
+    expect(await json(...resume)).toMatchObject([5, answer]);
+    expect(await json(...resume, '--no-sign')).toMatchObject([0, { halted: false }]);
+    expect(existsSync(outside)).toBe(true);
   });
 });
 
@@ -71,7 +102,10 @@ describe('where signatures are required', () => {
     const [, asked] = await json('call', 'delete', JSON.stringify({ path: outside }));
     const approve = (...args: string[]) => json('approve', String(asked['longCode']), ...args);
     expect(await approve('--as', 'ada', '--no-sign')).toMatchObject([5, { answer: 'bad_signature' }]);
-    expect(await approve('--as', 'gone')).toMatchObject([5, { answer: 'bad_signature' }]);
+    expect(await approve('--as', 'gone')).toMatchObject([
+      5,
+      { answer: 'bad_signature', message: expect.stringMatching(/shows the key again\)\. The request/) as string },
+    ]);
     expect(await approve()).toMatchObject([2, { error: { code: 'invalid_usage' } }]);
     const key = join(service().home, 'config', 'approvers', 'ada.key');
     await chmod(key, 0o644);

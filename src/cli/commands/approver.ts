@@ -18,7 +18,8 @@ countersign approver init --passphrase        asked for each time it signs
 countersign approver list
 
 The public line goes into "approvals": {"approvers": [...]} of the service's configuration; the private key stays here. Once
-there is a key, approve and deny sign with it.`;
+there is a key, approve, deny, resume and grant add sign with it: put the line there first, for a signature of nobody who is listed counts
+nowhere. Until then, --no-sign leaves it out.`;
 
 export function command(ended: Ended): Command {
   const group = defineGroup('approver', 'Keys that decisions are signed with.', EXAMPLES);
@@ -41,6 +42,9 @@ async function makeKey({ name = userInfo().username, passphrase, json }: InitOpt
   note('');
   print(`  "approvers": [${entry}]`);
   note('');
+  note(
+    'It is of use only once the configuration lists it. Until then decide with --no-sign, where signatures are optional.',
+  );
   note(paint('dim', 'With "signatures": "required" nothing is approved without such a key.', process.stderr));
 }
 
