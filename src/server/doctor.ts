@@ -1,13 +1,12 @@
 /** What this machine has of what Countersign needs, and how to get the rest. Looks only; changes nothing. */
 import { existsSync } from 'node:fs';
 import { Connection } from '@temporalio/client';
-import { CONFIG_FILE, findConfig } from '../config/index.ts';
 import { contradictions, hasSecondParser } from '../policy/index.ts';
 import { sandboxStatus } from '../context/index.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
+import { configHere } from './config-here.ts';
 import { type ConnectionSettings, connectionSettings } from './connect.ts';
 import { findTemporal } from './find-temporal.ts';
-import { configDir } from './paths.ts';
 import { STATE_NOT_SHARED, statesOfWorkers } from './shared-state.ts';
 import { type NamespaceState, RETENTION_DAYS, inspectNamespace } from './setup.ts';
 
@@ -98,10 +97,8 @@ function confinementCheck(): Check {
 
 /** Which file counts, and whether it can be taken: what is wrong with it, and rules that contradict each other. */
 async function configCheck(env: NodeJS.ProcessEnv): Promise<Check> {
-  const folders = [process.cwd(), configDir(env)];
   try {
-    const { path, config } = await findConfig(undefined, folders);
-    const found = path ?? `none, so the defaults (looked for ${CONFIG_FILE} in ${folders.join(' and ')})`;
+    const { said: found, config } = await configHere(undefined, env);
     const contradicting = contradictions(config).map(({ field, message }) => `${field}: ${message}`);
     if (contradicting.length === 0) return { name: 'config', ok: true, found };
     return { name: 'config', ok: false, found, hint: contradicting.join('\n') };

@@ -10,6 +10,8 @@ export interface ServiceInfo {
   namespace: string;
   /** Absent where the service runs without the UI. */
   uiUrl?: string;
+  /** Absolute path of its configuration; absent where it goes by the defaults. */
+  config?: string;
   /** The service's own process; its Temporal server is another. */
   pid: number;
   /** Tells this process from a later one with the same id. */
@@ -23,7 +25,7 @@ const file = (folder: string): string => join(folder, 'service.json');
 /** Makes this process findable. Readers see the old file or the new one. */
 export function announceService(
   folder: string,
-  info: Pick<ServiceInfo, 'address' | 'namespace' | 'uiUrl'>,
+  info: Pick<ServiceInfo, 'address' | 'namespace' | 'uiUrl' | 'config'>,
 ): ServiceInfo {
   const full: ServiceInfo = {
     ...info,

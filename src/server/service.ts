@@ -63,7 +63,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   makeConfigDir();
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => undefined);
-  const server = await openServer(options, state, report, (exit) => ended.reject(serverGone(exit)));
+  const server = await openServer(options, settings.current().path, state, report, (exit) =>
+    ended.reject(serverGone(exit)),
+  );
   try {
     const { worker, connection } = await openWorker(options, settings, server, state, log);
     const { client, taskQueue } = worker;
@@ -178,6 +180,7 @@ interface Server extends ConnectionSettings {
 
 async function openServer(
   { port, uiPort, ui }: ServiceOptions,
+  config: string | undefined,
   dataDir: string,
   report: (line: string) => void,
   onExit: (exit: ServerExit) => void,
@@ -191,6 +194,7 @@ async function openServer(
     ...(port !== undefined && { port }),
     ...(uiPort !== undefined && { uiPort }),
     ...(ui !== undefined && { ui }),
+    ...(config !== undefined && { config }),
   });
   const { address, namespace, uiUrl } = temporal;
   return {

@@ -36,6 +36,8 @@ export interface TemporalOptions {
   uiPort?: number;
   ui?: boolean;
   namespace?: string;
+  /** Path of the service's configuration, for those who find the service. */
+  config?: string;
   /** Program to run instead of the one that is found. */
   executable?: string;
   report?: Report;
@@ -142,7 +144,13 @@ async function launch(executable: string, options: TemporalOptions, lock: Lock):
   } finally {
     waiting.abort();
   }
-  announceService(dataDir, { address, namespace, ...(uiUrl === undefined ? {} : { uiUrl }) });
+  const { config } = options;
+  announceService(dataDir, {
+    address,
+    namespace,
+    ...(uiUrl !== undefined && { uiUrl }),
+    ...(config !== undefined && { config }),
+  });
   void ended.then((exit) => {
     if (stopping) return;
     releaseFolder(dataDir, lock);

@@ -49,15 +49,23 @@ describe('policy test', () => {
 
   it('is status 0 when all are as expected', async () => {
     const { status, stdout, stderr } = await test(CASES);
-    expect([status, stdout, stderr]).toEqual([0, '6 cases as expected\n', '']);
+    expect([status, stdout, stderr]).toEqual([
+      0,
+      '6 cases as expected\njudged by the defaults: no configuration is here\n',
+      '',
+    ]);
   });
 
   it('is status 1 with a table when one differs', async () => {
     const { status, stdout } = await test(CASES, '--config', 'strict.jsonc');
     expect(status).toBe(1);
-    expect(stdout).toBe(
-      'CASE      DIFFERENCE\n2: shell  verdict: expected run, got deny (deny "shell": shell is denied)\n\n1 of 6 cases otherwise than expected\n',
-    );
+    expect(stdout.split('\n').slice(0, 4)).toEqual([
+      'CASE      DIFFERENCE',
+      '2: shell  verdict: expected run, got deny (deny "shell": shell is denied)',
+      '',
+      '1 of 6 cases otherwise than expected',
+    ]);
+    expect(stdout).toMatch(/\njudged by \S+strict\.jsonc\n$/);
   });
 
   it('prints one line a case with --json', async () => {
@@ -79,7 +87,7 @@ describe('policy test', () => {
       { ...write, session: { kind: 'branch', channel: 'team' }, expect: { verdict: 'deny' } },
       { ...write, session: { kind: 'branch' }, expect: { verdict: 'run' } },
     ];
-    expect((await test(cases, '--config', 'strict.jsonc')).stdout).toBe('2 cases as expected\n');
+    expect((await test(cases, '--config', 'strict.jsonc')).stdout).toMatch(/^2 cases as expected\n/);
   });
 
   it('fails a case whose session a service would refuse, with the nearest name', async () => {
@@ -182,7 +190,7 @@ describe('policy dry-run', () => {
     const since = ['policy', 'dry-run', '--since', '1h'];
     await expect
       .poll(async () => (await cli(since)).stderr, { timeout: 20_000 })
-      .toBe('5 calls judged, 0 would change\n');
+      .toBe('5 calls judged, 0 would change\njudged by the defaults, as the running service\n');
     expect((await cli(since)).stdout).toBe('');
 
     await writeFile(
@@ -190,7 +198,8 @@ describe('policy dry-run', () => {
       '{ "deny": ["delete"], "rules": [{ "name": "docs", "tool": "write", "when": { "path": { "glob": "docs/**" } }, "effect": "ask" }] }',
     );
     const ran = await cli([...since, '--config', 'next.jsonc', '--json']);
-    expect([ran.status, ran.stderr]).toEqual([0, '5 calls judged, 2 would change\n']);
+    expect(ran.status).toBe(0);
+    expect(ran.stderr).toMatch(/^5 calls judged, 2 would change\njudged by \S+next\.jsonc\n$/);
     const lines = ran.lines();
     expect(lines.find(({ id }) => id === asked)).toMatchObject({
       tool: 'delete',

@@ -40,11 +40,15 @@ describe('doctor', () => {
       return (await doctor({ COUNTERSIGN_HOME: home })).find(({ name }) => name === 'config');
     };
     try {
-      expect(await check('{ "deny": ["write"] }')).toEqual({ name: 'config', ok: true, found: file });
+      expect(await check('{ "deny": ["write"] }')).toEqual({
+        name: 'config',
+        ok: true,
+        found: `${file} (the user’s)`,
+      });
       expect(await check('{ "deny": ["write"], "ask": ["write"], "ownerOnly": ["shell"] }')).toEqual({
         name: 'config',
         ok: false,
-        found: file,
+        found: `${file} (the user’s)`,
         hint: '/ask/0: write is also denied here; deny wins\n/ownerOnly: no owners are declared, so nobody may use these tools',
       });
       expect(await check('{ "denny": [] }')).toMatchObject({

@@ -4,9 +4,10 @@ import type { CaseSession } from '../../policy/index.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { SESSION_KINDS, type SessionKind } from '../../protocol/session.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
+import { safeLine } from '../../approval/render/safe-text.ts';
 import { readArguments } from '../io/input.ts';
 import { withExplainer } from '../judge/explainer.ts';
-import { print, printJson } from '../io/output.ts';
+import { paint, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { explanationText } from '../render/explanation.ts';
 
@@ -35,7 +36,8 @@ countersign explain --jsonl < calls.jsonl          one {"session"?,"tool","argum
 
 With --session the worker explains, by the rules it has now; with --config too, this command, by that file.
 Without --session no service is needed: the call is judged as one of a main session of the folder, or of the session that --agent, --kind and
-the like describe, by the configuration found here. Agent, channel and owner must be declared there, as a service wants it.`;
+the like describe, by this folder’s configuration, else by that of the service that runs on this machine, else by the user’s. Agent,
+channel and owner must be declared there, as a service wants it.`;
 
 export function command(ended: Ended): Command {
   const explain = defineCommand(
@@ -81,9 +83,12 @@ async function run(tool: string | undefined, args: string | undefined, options: 
   };
   await withExplainer(given, async (explain) => {
     if (tool === undefined) return (await import('../judge/explain-lines.ts')).explainLines(explain);
-    const explanation = await explain({ tool, arguments: await readArguments(args) });
+    const { explanation, by } = await explain({ tool, arguments: await readArguments(args) });
     if (json) printJson(explanation);
-    else print(explanationText(tool, explanation));
+    else {
+      print(explanationText(tool, explanation));
+      print(`\n  ${paint('dim', `judged by ${safeLine(by)}`)}`);
+    }
   });
 }
 

@@ -97,7 +97,7 @@ async function runTest(file: string, { config, workspace, json }: TestOptions): 
   const results = await runPolicyCases(cases, (one) => answerTo(judge, one, judge.session(folder, one.session)));
   const failed = results.filter(({ passed }) => !passed);
   if (json) results.forEach(printJson);
-  else printResults(results, failed);
+  else printResults(results, failed, judge.config);
   return failed.length === 0 ? STATUS.done : STATUS.otherwise;
 }
 
@@ -124,7 +124,7 @@ async function answerTo(
   return invalid;
 }
 
-function printResults(results: readonly CaseResult[], failed: readonly CaseResult[]): void {
+function printResults(results: readonly CaseResult[], failed: readonly CaseResult[], by: string): void {
   const rows = failed.flatMap(({ name, differences }) =>
     differences.map((difference, i) => [i === 0 ? safeLine(name) : '', safeLine(difference)]),
   );
@@ -134,7 +134,7 @@ function printResults(results: readonly CaseResult[], failed: readonly CaseResul
     failed.length === 0
       ? paint('green', `${counted(passed, 'case')} as expected`)
       : paint('red', `${failed.length} of ${counted(results.length, 'case')} otherwise than expected`);
-  print(`${rows.length > 0 ? '\n' : ''}${said}`);
+  print(`${rows.length > 0 ? '\n' : ''}${said}\n${paint('dim', `judged by ${safeLine(by)}`)}`);
 }
 
 // ── dry-run ─────────────────────────────────────────────────────────────────
@@ -171,7 +171,7 @@ async function runDryRun({ since, config, concurrency: limit, json }: DryRunOpti
       });
     });
     if (!json) printChanges(tally);
-    note(paint('dim', tallyLine(tally), process.stderr));
+    note(paint('dim', `${tallyLine(tally)}\njudged by ${safeLine(judge.config)}`, process.stderr));
   });
 }
 

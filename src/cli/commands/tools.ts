@@ -23,7 +23,8 @@ countersign tools
 countersign tools --session build-17 --format anthropic > tools.json
 countersign tools --prompt > tools.md          the same as text, for a model's system prompt
 
-Without --session no service is needed: the list is that of a main session of this folder, by the configuration found here.`;
+Without --session no service is needed: the list is that of a main session of this folder, by this folder’s
+configuration, else by that of the service that runs on this machine, else by the user’s.`;
 
 export function command(ended: Ended): Command {
   const tools = defineCommand(

@@ -18,7 +18,7 @@ async function answer(input: InputLine, explain: Explain): Promise<object> {
     const { tool, arguments: args, session } = parseCallLine(input, { callId: null, session: null, tool: null });
     if (!isJsonObject(args))
       throw new CountersignError('invalid_arguments', 'Arguments are a JSON object.', { field: '' });
-    return await explain({ tool, arguments: args }, session);
+    return (await explain({ tool, arguments: args }, session)).explanation;
   } catch (error) {
     const report = reportOf(error);
     return {

@@ -15,8 +15,8 @@ export interface Explained {
   arguments: JsonObject;
 }
 
-/** Throws, with a session, `session_not_found` and `no_service`. */
-export type Explain = (call: Explained, session?: string) => Promise<Explanation>;
+/** Throws, with a session, `session_not_found` and `no_service`. `by`: whose rules said so, for people. */
+export type Explain = (call: Explained, session?: string) => Promise<{ explanation: Explanation; by: string }>;
 
 /**
  * Gives `use` an explainer; all sessions are asked over one connection, opened when the first is named.
@@ -47,16 +47,21 @@ export async function withExplainer<T>(
     }));
   try {
     return await use(async (call, session = given.session) => {
-      if (session === undefined) return (await here()).explain(await sessionHere(), call);
+      if (session === undefined) return explainedBy(await here(), await sessionHere(), call);
       const told = config === undefined ? await byWorker(await service(), session, call) : undefined;
-      if (told) return told;
+      if (told) return { explanation: told, by: 'the worker, by its rules of now' };
       const { facts, state } = await findSession(await service(), session);
-      return (await here()).explain(facts, call, state);
+      return explainedBy(await here(), facts, call, state);
     });
   } finally {
     over.resolve();
   }
 }
+
+const explainedBy = async (judge: LocalJudge, ...asked: Parameters<LocalJudge['explain']>) => ({
+  explanation: await judge.explain(...asked),
+  by: judge.config,
+});
 
 /** Undefined for a session that is closed: no worker judges for it any more. */
 async function byWorker(

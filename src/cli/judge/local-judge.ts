@@ -2,7 +2,7 @@
 import { type Judging, explainOrRefuse } from '../../activities/explain-call.ts';
 import { toCallError } from '../../activities/failure.ts';
 import type { KnownSession } from '../../activities/session-reader.ts';
-import { type LoadedConfig, checkDeclared, findConfig } from '../../config/index.ts';
+import { type LoadedConfig, checkDeclared } from '../../config/index.ts';
 import { type Judged, judgeCall } from '../../activities/judge-call.ts';
 import {
   type CaseSession,
@@ -18,7 +18,8 @@ import {
 import type { JsonObject } from '../../protocol/json.ts';
 import type { CallError, Explanation } from '../../protocol/outcome.ts';
 import type { SessionFacts } from '../../protocol/session.ts';
-import { configDir, ownPaths } from '../../server/paths.ts';
+import { configHere } from '../../server/config-here.ts';
+import { ownPaths } from '../../server/paths.ts';
 import { surroundings as lookAround } from '../../server/surroundings.ts';
 import { type Tool, createCatalogue, schemaOf } from '../../tools/index.ts';
 import { realFolder } from '../sessions/main-session.ts';
@@ -32,6 +33,8 @@ export interface ToolListing {
 
 /** Judges no call of a session that a service would refuse (`undeclared`). */
 export interface LocalJudge {
+  /** Which configuration it judges by, for people. */
+  config: string;
   /**
    * The session that is said, in this folder.
    * @throws CountersignError `undeclared`
@@ -54,7 +57,7 @@ export interface LocalJudge {
 
 /** @throws CountersignError `invalid_config` */
 export async function localJudge(configFile?: string): Promise<LocalJudge> {
-  const loaded = await findConfig(configFile, [process.cwd(), configDir()]);
+  const loaded = await configHere(configFile);
   const settings = (): LoadedConfig => loaded;
   const protectedPaths = ownPaths(loaded.path);
   const surroundings = await lookAround(settings, protectedPaths);
@@ -76,6 +79,7 @@ export async function localJudge(configFile?: string): Promise<LocalJudge> {
     }
   };
   return {
+    config: loaded.said,
     session: (folder, said) => {
       const session = caseSession(folder, said);
       check(session);
