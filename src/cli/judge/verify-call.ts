@@ -1,7 +1,7 @@
 /**
  * Checks a call's history offline: that each request's digest is that of its content, that each decision and grant is its approver's by
  * the keys of the configuration and enough, that what ran is what they were on, and once, and that the outcome names those who decided.
- * Needs no service; whoever has the history can do it. How many had to agree is what the history says: no digest covers it.
+ * Needs no worker: the history is enough. How many had to agree is what the history says: no digest covers it.
  */
 import { approvalDigest } from '../../approval/digest.ts';
 import { quorum } from '../../approval/quorum.ts';
