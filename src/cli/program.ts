@@ -24,6 +24,10 @@ const COMMANDS: Record<string, Entry> = {
   workspace: { summary: 'folders that sessions may work in', load: () => import('./commands/workspace.ts') },
   call: { summary: 'run a tool call, or many from JSON Lines', load: () => import('./commands/call.ts') },
   amend: { summary: 'give a call that was invalid other arguments', load: () => import('./commands/amend.ts') },
+  result: {
+    summary: 'how a call ended and what it gave back, or how it stands',
+    load: () => import('./commands/result.ts'),
+  },
   cancel: { summary: 'end a call', load: () => import('./commands/cancel.ts') },
   explain: {
     summary: 'say what policy makes of a call, without running it',

@@ -21,7 +21,7 @@ import {
 import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
 import { CountersignError, isCountersignError } from '../protocol/errors.ts';
 import { readStanding, readWaiting } from '../protocol/forms.ts';
-import { type CallName, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
+import { type CallName, callWorkflowId, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
 import { CallHandle } from './call.ts';
@@ -95,6 +95,24 @@ function askedBy(name: CallName, memo: Record<string, unknown> | undefined): App
   return waiting?.for === 'approval' ? waiting.request : undefined;
 }
 
+/** Why there is nothing to decide on, and what to type instead. Throws `call_not_found`. */
+async function whyNothing(call: CallHandle): Promise<string> {
+  const { id } = call;
+  const none = `Call ${id} waits for no approval`;
+  const waiting = await call.waiting();
+  if (waiting?.for === 'correction')
+    return `${none}, but for corrected arguments: countersign amend ${id} '{…}', or countersign cancel ${id}`;
+  if (waiting) return `${none} at this moment: it looks at a decision. Look again: countersign pending`;
+  const now = await call.now();
+  if (now.state !== 'done')
+    return `${none}: it runs, or is still being judged. See how it goes on: countersign result ${id} --wait 1m`;
+  const { status, approval } = now.outcome;
+  const decided = approval
+    ? `, ${approval.decision === 'approve' ? 'approved' : 'denied'} by ${approval.approver}`
+    : '';
+  return `${none}: it has ended (${status}${decided}). Its story: countersign audit ${id}`;
+}
+
 /** A call shows nothing while it looks at a decision, which a stranger may have sent: it is asked again for so long. */
 const EXAMINED_MS = 2_000;
 const ASK_AGAIN_MS = 100;
@@ -161,19 +179,31 @@ export class Approvals {
   }
 
   /**
+   * The full name of the call that is meant: a code is that of a request which waits, or else of the latest that did.
+   * @throws CountersignError `call_not_found`, `ambiguous_name`
+   */
+  async find(call: string): Promise<string> {
+    return callWorkflowId(await this.#meant(call));
+  }
+
+  async #meant(call: string): Promise<CallName> {
+    if (isCode(call)) return this.#byCode(call);
+    const name = parseCallWorkflowId(call);
+    if (name) return name;
+    const message = `${JSON.stringify(call)} names no call: call/<session>/<call id>, or a code of 6 letters or more.`;
+    throw new CountersignError('call_not_found', message);
+  }
+
+  /**
    * The request of a call, by its full name (`call/<session>/<call id>`) or its code (`#ABC234`, or with more letters).
-   * @throws CountersignError `call_not_found`, `ambiguous_name`, `digest_mismatch`
+   * @throws CountersignError `call_not_found`, also where the call waits for no approval: its message says how the call stands;
+   * `ambiguous_name`, `digest_mismatch`
    */
   async show(call: string): Promise<OpenRequest> {
-    const name = isCode(call) ? await this.#byCode(call) : parseCallWorkflowId(call);
-    if (!name)
-      throw new CountersignError(
-        'call_not_found',
-        `${JSON.stringify(call)} names no call: call/<session>/<call id>, or a code of 6 letters or more.`,
-      );
+    const name = await this.#meant(call);
     const handle = new CallHandle(this.#transport, name);
     const details = await this.#details(handle);
-    if (!details) throw new CountersignError('call_not_found', `Call ${handle.id} waits for no approval.`);
+    if (!details) throw new CountersignError('call_not_found', await whyNothing(handle));
     const { session, callId } = details.request;
     if (session !== name.session || callId !== name.callId) throw lies(handle.id);
     const open = checked({ ...details, id: handle.id, code: shortCode(details.request.digest) });
@@ -301,6 +331,7 @@ export class Approvals {
     return known.facts.main;
   }
 
+  /** Of a request that waits; where none does, of the latest that did. */
   async #byCode(code: string): Promise<CallName> {
     const look = () => this.#waiting(withCode(WAITING, code), { all: false, limit: NAMED });
     let listed = await look();
@@ -317,12 +348,11 @@ export class Approvals {
       const names = matches.map((call) => `'${call.longCode}' (${call.id})`).join(', ');
       throw new CountersignError('ambiguous_name', `${code} is the code of several calls; say which: ${names}`);
     }
-    const [match] = matches;
-    if (!match)
-      throw new CountersignError(
-        'call_not_found',
-        `No call that waits has the code ${code}. List them: countersign pending`,
-      );
-    return match;
+    const found = matches[0] ?? (await this.#pastByCode(code))?.request;
+    if (found) return found;
+    throw new CountersignError(
+      'call_not_found',
+      `No call has the code ${code}. List those that wait: countersign pending`,
+    );
   }
 }

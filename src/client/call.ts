@@ -1,5 +1,10 @@
 /** A call that was started, from this process or another. */
-import { WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  type WorkflowExecutionDescription,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, defaultPayloadConverter } from '@temporalio/common';
 import type { ApprovalDetails } from '../protocol/approval.ts';
 import { type AmendAnswer, CALL_MEMO, type CallInput, type Settled, type Waiting } from '../protocol/call.ts';
@@ -62,6 +67,16 @@ export class CallHandle {
     return quick ?? Promise.race([done, this.#ask(seen, done)]);
   }
 
+  /**
+   * How the call stands at this moment, without waiting for anything: as {@link settled} says it, or `{ state: 'running' }`.
+   * @throws CountersignError `call_not_found`, `no_service`
+   */
+  async now(): Promise<Settled | { state: 'running' }> {
+    const description = await this.#describe();
+    if (description.status.name !== 'RUNNING') return { state: 'done', outcome: await this.outcome() };
+    return waitingIn(description) ? this.settled() : { state: 'running' };
+  }
+
   /** Other arguments for a call that waits for a correction; `attempt` is the one that was found invalid. */
   async amend(args: JsonObject, attempt?: number): Promise<AmendAnswer> {
     let wrong = attempt;
@@ -93,9 +108,7 @@ export class CallHandle {
    * @throws CountersignError `call_not_found`, `no_service`
    */
   async waiting(): Promise<Waiting | undefined> {
-    const { status, memo, searchAttributes } = await this.#describe();
-    const waits = status.name === 'RUNNING' && searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === CALL_STATE.waiting;
-    return waits ? (memo?.[CALL_MEMO] as Waiting | undefined) : undefined;
+    return waitingIn(await this.#describe());
   }
 
   /**
@@ -146,8 +159,14 @@ export class CallHandle {
 
   async #ask(seen: number, done: Promise<Settled>): Promise<Settled> {
     try {
-      // One id for all who ask at this point, so that a thousand pollers are one update.
-      return await sendUpdate<Settled>(this.#workflow, CALL_MESSAGE.settle, seen, { updateId: `settle-${seen}` });
+      for (let known = seen; ;) {
+        // One id for all who ask at this point, so that a thousand pollers are one update.
+        const updateId = `settle-${known}`;
+        const answer = await sendUpdate<Settled>(this.#workflow, CALL_MESSAGE.settle, known, { updateId });
+        // They all get the first one's answer, and by now the call may have gone on from there.
+        if (answer.state === 'done' || (await this.waiting())?.since === answer.waiting.since) return answer;
+        known = answer.seq;
+      }
     } catch (error) {
       // The call ended before it could answer: its outcome says all.
       if (isGone(error) || error instanceof WorkflowUpdateFailedError) return done;
@@ -178,6 +197,15 @@ export class CallHandle {
   async #exists(): Promise<void> {
     await this.#describe();
   }
+}
+
+function waitingIn({
+  status,
+  memo,
+  searchAttributes,
+}: Pick<WorkflowExecutionDescription, 'status' | 'memo' | 'searchAttributes'>): Waiting | undefined {
+  const waits = status.name === 'RUNNING' && searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === CALL_STATE.waiting;
+  return waits ? (memo?.[CALL_MEMO] as Waiting | undefined) : undefined;
 }
 
 /** Calls return their outcome; one that did not was ended by an operator's hand. */

@@ -219,7 +219,80 @@ describe('a decision on nothing', () => {
   });
 });
 
+describe('result', () => {
+  it('says what came of a call that was approved, by its name and its code, with or without #', async () => {
+    const { id } = await ask();
+    expect(await json('result', id)).toMatchObject([4, { status: 'waiting', waitingFor: 'approval', attempts: 1 }]);
+    const [, { code, longCode }] = await json('show', id);
+    const waits = await cli(['result', String(code).slice(1)]);
+    expect([waits.status, waits.stdout]).toEqual([4, expect.stringContaining(`countersign approve '${longCode}'`)]);
+    const approved = await cli(['approve', String(code).slice(1)]);
+    expect(approved.stdout).toContain(`See what came of it: countersign result ${id}\n`);
+    const ended = [0, { status: 'completed', tries: 1, approval: { approver: me, decision: 'approve' } }];
+    expect(await json('result', id, '--wait', '30s')).toMatchObject(ended);
+    expect(await json('result', String(longCode))).toMatchObject(ended);
+    expect((await cli(['result', id])).stdout).toContain(`approved by ${me} (unverified)`);
+  });
+
+  it('is status 1 of a call that ended otherwise, and prints what the tool put out', async () => {
+    const [, denied] = await json('call', 'read', '{"path":"../outside"}');
+    expect(await json('result', nameOf(denied))).toMatchObject([1, { status: 'denied', tool: 'read' }]);
+    const [, line] = await json('call', 'shell', '{"command":"echo said; exit 3"}');
+    const ran = await cli(['result', nameOf(line)]);
+    expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/^said\n[^]*exit status 3/)]);
+  });
+
+  it('is status 4 of a call that runs', async () => {
+    const [, line] = await json('call', 'shell', '{"command":"sleep 60"}', '--no-wait');
+    const id = nameOf(line);
+    const ran = await cli(['result', id]);
+    expect([ran.status, ran.stdout]).toEqual([4, expect.stringContaining(`countersign result ${id}`)]);
+    const none = await cli(['show', id]);
+    expect([none.status, none.stderr]).toEqual([2, expect.stringContaining('it runs, or is still being judged')]);
+    await cli(['cancel', id]);
+  });
+});
+
+describe('a call that waits for no approval', () => {
+  it('is told from one that is not there, and says how it stands', async () => {
+    const saying = (words: string) => ({ message: expect.stringContaining(words) as string });
+    const says = async (id: string, words: string) => {
+      expect(await json('show', id)).toMatchObject([2, { error: { code: 'call_not_found', ...saying(words) } }]);
+      expect(await json('deny', id, '--reason', 'x')).toMatchObject([5, { answer: 'not_pending', ...saying(words) }]);
+    };
+    const [, wrong] = await json('call', 'read', '{"pth":1}');
+    await says(nameOf(wrong), `for corrected arguments: countersign amend ${nameOf(wrong)} `);
+    const [, done] = await json('call', 'list');
+    await says(nameOf(done), `it has ended (completed). Its story: countersign audit ${nameOf(done)}`);
+    await says('call/nobody/x', 'There is no call call/nobody/x');
+    await json('cancel', nameOf(wrong));
+  });
+
+  it('is found by the code of its request still: how it was decided, its story and its result', async () => {
+    const { id } = await ask();
+    const code = String((await json('show', id))[1]['code']);
+    await json('deny', id, '--reason', 'no');
+    await expect.poll(async () => (await json('result', id))[0]).toBe(1);
+    const none = await cli(['show', code]);
+    expect(none.stderr).toContain(`Call ${id} waits for no approval: it has ended (denied, denied by ${me})`);
+    expect(await json('audit', code)).toMatchObject([0, { kind: 'call', id }]);
+    expect(await json('audit', code, '--verify')).toMatchObject([0, { call: id }]);
+    expect(await json('cancel', code)).toMatchObject([1, { status: 'denied' }]);
+  });
+});
+
 describe('pending', () => {
+  it('names amend where only corrections wait, and show where an approval does', async () => {
+    await json('session', 'open', '--id', 'corrections');
+    const [, line] = await json('call', 'read', '{"pth":1}', '--session', 'corrections');
+    const pending = () => cli(['pending', '--all', '--session', 'corrections']);
+    expect((await pending()).stderr).toContain(`Correct one: countersign amend ${nameOf(line)} '{…}'`);
+    const { id } = await ask('corrections');
+    await json('call', 'read', '{"pth":1}', '--session', 'corrections');
+    expect((await pending()).stderr).toMatch(/\nLook at one: countersign show '#[A-Z2-9]{6}'\n$/);
+    await cli(['cancel', id]);
+  });
+
   it('lists corrections with --all', async () => {
     const [, line] = await json('call', 'read', '{"pth":1}');
     const id = nameOf(line);

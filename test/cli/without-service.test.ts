@@ -18,6 +18,7 @@ describe('help', () => {
       'workspace',
       'call',
       'amend',
+      'result',
       'cancel',
       'explain',
       'pending',

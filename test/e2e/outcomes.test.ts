@@ -60,8 +60,13 @@ describe('invalid', () => {
     expect(await call.amend({ path: 'amended.txt', contents: 'a' }, 1)).toMatchObject({ answer: 'accepted' });
     const second = await call.settled(1);
     expect(second).toMatchObject({ state: 'waiting', seq: 2, waiting: { attempt: 2 } });
+    // Who comes now is told what is waited for now, not what was when somebody asked first.
+    expect(await call.settled()).toEqual(second);
+    expect(await call.now()).toEqual(second);
     expect(await call.amend({ path: 'amended.txt', content: 'a' }, 2)).toMatchObject({ answer: 'accepted' });
-    expect(await call.outcome()).toMatchObject({ status: 'completed', attempts: 3, tries: 1 });
+    const outcome = await call.outcome();
+    expect(outcome).toMatchObject({ status: 'completed', attempts: 3, tries: 1 });
+    expect(await call.now()).toEqual({ state: 'done', outcome });
   });
 
   test('after the third attempt the call ends, and its session is told', async () => {

@@ -8,7 +8,7 @@ import { hasColors, note, paint, print, printJson } from '../io/output.ts';
 import { safeLine, safeText } from '../../approval/render/safe-text.ts';
 import { heldField } from './outcome-line.ts';
 import { heldLines } from '../render/halted.ts';
-import { type AnyCountersign, checkCallReference, withService } from '../service/with-service.ts';
+import { type AnyCountersign, callReference, withService } from '../service/with-service.ts';
 import { STATUS, type Status } from '../status.ts';
 
 export interface Deciding {
@@ -23,8 +23,8 @@ export interface Deciding {
 }
 
 /** @throws CountersignError `invalid_usage` for a signature on what was not seen, where there is no terminal to show it on */
-export async function decide(reference: string, deciding: Deciding): Promise<Status> {
-  checkCallReference(reference);
+export async function decide(given: string, deciding: Deciding): Promise<Status> {
+  const reference = callReference(given);
   const { decision, json } = deciding;
   return withService(async (countersign) => {
     const decided = await answerOf(countersign, reference, deciding);
@@ -35,7 +35,7 @@ export async function decide(reference: string, deciding: Deciding): Promise<Sta
     const { answer, open } = decided;
     // Only a courtesy: the decision is taken.
     const halt = letsRun(decision, answer) ? await countersign.control.halted().catch(() => undefined) : undefined;
-    tell(answer, { reference, json, ...(open && { open }), ...(halt && { halt }) });
+    tell(answer, { reference, decision, json, ...(open && { open }), ...(halt && { halt }) });
     return isTaken(answer) ? STATUS.done : STATUS.undecided;
   });
 }
@@ -46,17 +46,17 @@ const isTaken = ({ answer }: DecisionAnswer): boolean => answer === 'accepted' |
 const letsRun = (decision: Decision['decision'], { answer, agreed }: DecisionAnswer): boolean =>
   decision === 'approve' && answer === 'accepted' && agreed === undefined;
 
-interface Telling {
+interface Telling extends Pick<Deciding, 'decision' | 'json'> {
   reference: string;
-  json: boolean;
   open?: OpenRequest;
   halt?: Halt;
 }
 
-function tell(answer: DecisionAnswer, { reference, json, open, halt }: Telling): void {
+function tell(answer: DecisionAnswer, { reference, decision, json, open, halt }: Telling): void {
   if (json) return printJson({ ...answer, call: open?.id ?? reference, ...(halt && { held: heldField(halt) }) });
   print(`${paint([isTaken(answer) ? 'green' : 'red', 'bold'], answer.answer)}  ${safeText(answer.message)}`);
   if (halt) heldLines(halt).forEach((line) => print(line));
+  else if (open && letsRun(decision, answer)) print(`  See what came of it: countersign result ${open.id}`);
   if (open) note(paint('dim', `  ${safeLine(open.request.tool)}  ${open.id}`, process.stderr));
 }
 
@@ -75,7 +75,7 @@ async function answerOf(
     if (isCountersignError(error) && error.code === 'digest_mismatch')
       return { answer: { answer: 'digest_mismatch', message: error.message } };
     if (!isCountersignError(error) || error.code !== 'call_not_found' || open) throw error;
-    return { answer: await repeated(countersign, reference, deciding) };
+    return { answer: await repeated(countersign, reference, { ...deciding, none: error.message }) };
   }
 }
 
@@ -91,13 +91,16 @@ async function isSeen(open: OpenRequest, reference: string, { decision, json, qu
   return confirmed(question);
 }
 
-/** Nothing waits under that name: a decision that was taken before is answered as such, any other is on nothing. */
-async function repeated(countersign: AnyCountersign, reference: string, { take }: Deciding): Promise<DecisionAnswer> {
+/** Nothing waits under that name, as `none` says: a decision that was taken before is answered as such, any other is on nothing. */
+async function repeated(
+  countersign: AnyCountersign,
+  reference: string,
+  { take, none }: Deciding & { none: string },
+): Promise<DecisionAnswer> {
   try {
     return await take(countersign, reference);
   } catch (error) {
-    if (isCountersignError(error) && error.code === 'call_not_found')
-      return { answer: 'not_pending', message: error.message };
+    if (isCountersignError(error) && error.code === 'call_not_found') return { answer: 'not_pending', message: none };
     throw error;
   }
 }

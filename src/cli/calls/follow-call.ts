@@ -53,6 +53,12 @@ export async function followCall(
   }
 }
 
+/** How a call stands at this moment. */
+export async function standingOf(call: CallHandle): Promise<Progress> {
+  const now = await call.now();
+  return now.state === 'running' ? asProgress(await heldNow(call)) : now;
+}
+
 /** Resolves once the service is halted and holds the call; never where nobody waits any more. */
 async function whenHeld(call: CallHandle, signal: AbortSignal): Promise<Halt> {
   for (let wait = LOOK_AFTER_MS; ; wait = Math.min(2 * wait, LOOK_AT_LEAST_MS)) {

@@ -28,7 +28,7 @@ export interface OutcomeLine extends Omit<Outcome, 'status'> {
   /** Who halted the service, where that is why the call does not run yet. */
   held?: HeldField;
   error?: CallError;
-  /** From the start to this answer, as this program saw it. */
+  /** From the start to this answer, as this program saw it; of a call that was started before, to its end by Temporal's clock. */
   durationMs: number;
 }
 

@@ -10,7 +10,7 @@ import { print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { outcomeText } from '../render/outcome.ts';
 import { withSpinner } from '../render/spinner.ts';
-import { checkCallReference, withService } from '../service/with-service.ts';
+import { callReference, withService } from '../service/with-service.ts';
 import { showProgress } from '../calls/show-progress.ts';
 import type { Status } from '../status.ts';
 import { waitOf } from './call.ts';
@@ -43,7 +43,7 @@ export function command(ended: Ended): Command {
 }
 
 async function run(id: string, given: string, { wait: asked, json }: Options): Promise<Status> {
-  checkCallReference(id);
+  callReference(id);
   const args = await readArguments(given);
   const wait = waitOf(asked);
   return withService(async (countersign) => {

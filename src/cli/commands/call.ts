@@ -34,7 +34,8 @@ countersign call shell '{"command":"npm test"}' --wait 10m    waits that long, f
 jq -n '{path:"a.txt",content:"hi"}' | countersign call write - --session build-17
 countersign call --jsonl --concurrency 4 < calls.jsonl        one {"session"?,"callId"?,"tool","arguments"} a line
 
-Ctrl-C stops the waiting, not the call: countersign cancel CALL ends it. The same --call-id again is the same call.`;
+Ctrl-C stops the waiting, not the call: countersign cancel CALL ends it. The same --call-id again is the same call.
+With --no-wait, countersign result CALL says later what came of it.`;
 
 export function command(ended: Ended): Command {
   const call = defineCommand(

@@ -8,7 +8,7 @@ import { print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { outcomeText } from '../render/outcome.ts';
 import { withSpinner } from '../render/spinner.ts';
-import { callNamed, checkCallReference, withService } from '../service/with-service.ts';
+import { callNamed, callReference, withService } from '../service/with-service.ts';
 import { STATUS, type Status } from '../status.ts';
 
 interface Options extends Common {
@@ -29,8 +29,8 @@ export function command(ended: Ended): Command {
   return onAction(cancel, ended, run);
 }
 
-async function run(reference: string, { wait, json }: Options): Promise<Status> {
-  checkCallReference(reference);
+async function run(given: string, { wait, json }: Options): Promise<Status> {
+  const reference = callReference(given);
   return withService(async (countersign) => {
     const call = countersign.call(await callNamed(countersign, reference));
     const { tool } = await call.input();

@@ -95,6 +95,9 @@ function printTable(rows: readonly WaitingLine[]): void {
     safeLine(row.summary ?? row.id),
   ]);
   for (const line of table(['CODE', 'TOOL', 'TIER', 'WAITS', 'EXPIRES IN', 'SESSION', 'CALL'], cells)) print(line);
+  const asks = rows.find(({ code }) => code !== undefined);
+  if (asks) return note(`\nLook at one: countersign show '${asks.code}'`);
   const [first] = rows;
-  if (first) note(`\nLook at one: countersign show ${first.code === undefined ? first.id : `'${first.code}'`}`);
+  if (first)
+    note(`\nCorrect one: countersign amend ${first.id} '{…}'   (what is wrong: countersign result ${first.id})`);
 }

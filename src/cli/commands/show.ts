@@ -5,7 +5,7 @@ import { toTerminal } from '../../approval/render/index.ts';
 import { viewOf } from '../calls/request-view.ts';
 import { hasColors, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
-import { checkCallReference, withService } from '../service/with-service.ts';
+import { callReference, withService } from '../service/with-service.ts';
 
 const EXAMPLES = `
 countersign show '#K3QF7M'
@@ -27,8 +27,8 @@ export function command(ended: Ended): Command {
   return onAction(show, ended, run);
 }
 
-async function run(reference: string, { json, full }: Common & { full?: true }): Promise<void> {
-  checkCallReference(reference);
+async function run(given: string, { json, full }: Common & { full?: true }): Promise<void> {
+  const reference = callReference(given);
   await withService(async (countersign) => {
     const open = await countersign.approvals.show(reference);
     const view = await viewOf(open);

@@ -80,7 +80,7 @@ function approvalText(record: ApprovalRecord): string {
 
 function nextSteps({ status, waitingFor, longCode, held, error, callId }: OutcomeLine, id: string): string[] {
   if (held) return heldLines({ ...held, at: Date.parse(held.at) });
-  if (status === 'running') return [`  It runs on. See what came of it: countersign audit ${id}`];
+  if (status === 'running') return [`  It runs on. See what came of it: countersign result ${id}`];
   if (longCode !== undefined) {
     return [
       `  Look at it:   countersign show '${longCode}'`,

@@ -75,14 +75,17 @@ const WORKFLOW_TASKS = 1;
 /** True for what can name a call: `call/<session>/<call id>` or a code. */
 export const isCallReference = (text: string): boolean => isCode(text) || parseCallWorkflowId(text) !== undefined;
 
-/** The full name of the call that a person means. Codes are looked up among the calls that wait for approval. */
-export async function callNamed(countersign: AnyCountersign, text: string): Promise<string> {
-  checkCallReference(text);
-  return text.startsWith('#') ? (await countersign.approvals.show(text)).id : text;
-}
+/** The full name of the call that a person means, by its code, too. Throws `invalid_usage`, `call_not_found`, `ambiguous_name`. */
+export const callNamed = async (countersign: AnyCountersign, text: string): Promise<string> =>
+  countersign.approvals.find(callReference(text));
 
-export function checkCallReference(text: string): void {
-  if (isCallReference(text)) return;
+/** A letter of a code; what has others is no code whose # was left out, but a slip. */
+const BARE_CODE = /^[A-HJ-NP-Z2-9]+$/i;
+
+/** What is meant by a call's reference on the command line; a code may stand there without its #. Throws `invalid_usage`. */
+export function callReference(text: string): string {
+  if (isCallReference(text)) return text;
+  if (BARE_CODE.test(text) && isCode(`#${text}`)) return `#${text}`;
   throw new CountersignError(
     'invalid_usage',
     `${JSON.stringify(text.slice(0, 200))} names no call. Use its full name, call/<session>/<call id>, or its code in quotes: '#K3QF7M'`,
