@@ -78,14 +78,32 @@ async function check(dependencies: Dependencies, grant: Grant, main: KnownSessio
     const anybody = approvals.signatures === 'optional' && approvals.approvers.length === 0;
     return { ok: false, code: checked.code, message: `${checked.reason}${wayOut(checked, anybody)}` };
   }
+  const example = await judgedExample(dependencies, main, grant);
+  const unfit = unnamed(tool, grant) ?? refusal(example);
+  if (unfit !== undefined)
+    return { ok: false, code: 'invalid_usage', message: `Such a grant would never be used: ${unfit}` };
   const useless =
     needsSeveral(requiredFor(approvals, { tool, tier: tool.tier, ...(groups && { groups }) })) ??
     neverUsed(grant, commandArgument(tool, grant)) ??
-    (await uselessOnExample(dependencies, main, grant));
+    (await uselessOnExample(dependencies, main, grant, example));
   if (useless === undefined) return { ok: true };
   const message = `Such a grant would never be used: ${useless}. Approve such calls one by one (countersign pending lists them), let commands run in the sandbox, where policy asks less, or let one command run by an allow rule for exactly its words in the configuration.`;
   return { ok: false, code: 'invalid_usage', message };
 }
+
+/** Says which argument every call of the tool has and the grant does not name: it would cover none. */
+function unnamed({ name: tool, parameters }: Tool, { arguments: patterns }: Grant): string | undefined {
+  const missing = (parameters.required ?? []).filter((name) => !Object.hasOwn(patterns, name));
+  if (missing.length === 0) return undefined;
+  const names = missing.map((name) => JSON.stringify(name)).join(', ');
+  return `every call of ${tool} has ${names}, and a grant covers only calls whose arguments it names. Give the exact value in the JSON, or a pattern, as in --glob '${missing[0]}=…'.`;
+}
+
+/** Why a call that the grant spells out in full is none. */
+const refusal = (example: JudgedExample | undefined): string | undefined =>
+  example?.exact && !example.judged.ok && example.judged.error.kind === 'ValidationError'
+    ? example.judged.error.message
+    : undefined;
 
 /**
  * The agent that the grant is made for, as far as that can be told now: its maker may be an approver of some agents only. A session below
@@ -123,6 +141,24 @@ function holder({ sessions }: Dependencies): Promise<KnownSession> {
   return sessions.read(id, { fresh: false });
 }
 
+/** A call like those that the grant covers, and what would become of it in the grant's main session. */
+interface JudgedExample {
+  /** The grant spells it out in full. */
+  exact: boolean;
+  judged: Judged;
+}
+
+async function judgedExample(
+  dependencies: Dependencies,
+  main: KnownSession,
+  grant: Grant,
+): Promise<JudgedExample | undefined> {
+  const example = exampleCall(grant);
+  if (!example) return undefined;
+  const { exact, arguments: args } = example;
+  return { exact, judged: await judgeCall(dependencies, main, { tool: grant.tool, arguments: args }) };
+}
+
 /**
  * A grant must be of use in its main session: one that spells a call out must cover it, and calls like those that it covers must be such
  * that any grant may. What policy lets run, or denies, or cannot judge is left alone.
@@ -131,10 +167,10 @@ async function uselessOnExample(
   dependencies: Dependencies,
   main: KnownSession,
   grant: Grant,
+  example: JudgedExample | undefined,
 ): Promise<string | undefined> {
-  const example = exampleCall(grant);
   if (!example) return undefined;
-  const judged = await judgeCall(dependencies, main, { tool: grant.tool, arguments: example.arguments });
+  const { judged } = example;
   if (!judged.ok || judged.judgement.verdict !== 'ask') return undefined;
   const call = await grantableCall(dependencies, main, judged);
   if (!example.exact) return neverCovered(call);

@@ -92,6 +92,16 @@ describe('grant', () => {
     [['grant', 'add', 'shel', '{}', '--for', '1h'], /no tool "shel"/],
     [['grant', 'add', 'shell', '{}', '--glob', 'x', '--for', '1h'], /NAME=PATTERN/],
     [
+      ['grant', 'add', 'delete', '{}', '--for', '1h'],
+      /never be used: every call of delete has "path", .* as in --glob 'path=…'\./,
+    ],
+    [
+      ['grant', 'add', 'edit', '{}', '--glob', 'path=docs/*', '--for', '1h'],
+      /every call of edit has "oldText", "newText",/,
+    ],
+    [['grant', 'add', 'delete', '{"path":7}', '--for', '1h'], /never be used: delete: "path" must be string/],
+    [['grant', 'add', 'delete', '{"path":"a","recursiv":true}', '--for', '1h'], /did you mean "recursive"\?\n$/],
+    [
       ['grant', 'add', 'shell', '{"command":"git log -3","sandbox":false,"reason":"r"}', '--for', '1h'],
       /never be used: what runs other programs .* one by one \(countersign pending .* in the sandbox/,
     ],
