@@ -9,7 +9,7 @@ import type { Ended } from '../program.ts';
 import { storyMarkdown, storyText } from '../render/audit-forms.ts';
 import { storyOf } from '../render/audit.ts';
 import { withSpinner } from '../render/spinner.ts';
-import { callNamed, isCallReference, withService } from '../service/with-service.ts';
+import { callNamed, callReference, isCallReference, withService } from '../service/with-service.ts';
 import { STATUS, type Status } from '../status.ts';
 
 const FORMATS = ['text', 'json', 'markdown'] as const;
@@ -51,6 +51,8 @@ async function run(name: string, { trace, json, format, verify, config }: Option
   if (json && format !== undefined && format !== 'json')
     throw new CountersignError('invalid_usage', 'give --json or --format: they say different things');
   const form = json ? 'json' : (format ?? 'text');
+  // No session's id has a slash.
+  if (name.startsWith('call/')) callReference(name);
   if (verify) {
     if (form === 'markdown') throw new CountersignError('invalid_usage', 'with --verify the format is text or json');
     return verifyAll(name, form === 'json', config);
