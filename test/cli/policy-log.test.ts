@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { changesInWords } from '../../src/cli/commands/policy-log.ts';
 import { makePlace, nameOf, sharedService, startedService } from './cli.fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -105,5 +106,32 @@ describe('policy log', () => {
     const gone = await place.cli(['policy', 'log'], { env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
     expect([gone.status, gone.stdout]).toEqual([3, '']);
     await place.remove();
+  });
+});
+
+describe('changes in words', () => {
+  it('leave out the list that was, or is, empty around what was added or removed', () => {
+    const ann = '{"name":"ann"}';
+    expect(
+      changesInWords([
+        { place: 'approvals.approvers', before: '' },
+        { place: 'approvals.approvers "ann"', after: ann },
+      ]),
+    ).toEqual([`approvals.approvers "ann" added: ${ann}`]);
+    expect(
+      changesInWords([
+        { place: 'agents', after: '{}' },
+        { place: 'agents.coder.profile', before: 'coding' },
+      ]),
+    ).toEqual(['agents.coder.profile removed, was: coding']);
+  });
+
+  it('say nothing of what is empty where no member says more', () => {
+    expect(
+      changesInWords([
+        { place: 'deny', after: '' },
+        { place: 'denyTools', before: 'a', after: '' },
+      ]),
+    ).toEqual(['deny added: nothing', 'denyTools: a → nothing']);
   });
 });

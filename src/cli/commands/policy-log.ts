@@ -56,13 +56,28 @@ function linesOf(record: ConfigRecord): string[] {
   return [
     head,
     `  ${paint('bold', on === 'start' ? 'a worker started' : 'the file changed')}, ${since}`,
-    ...changes.map((change) => `  ${safeLine(inWords(change))}`),
+    ...changesInWords(changes).map((words) => `  ${safeLine(words)}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
   ];
 }
 
+/** A list or section that comes or goes empty says nothing where its members are told of. */
+export const changesInWords = (changes: readonly PlaceChange[]): string[] =>
+  changes
+    .filter((change) => !isEmptied(change) || !changes.some(({ place }) => isBelow(place, change.place)))
+    .map(inWords);
+
+const isEmptied = ({ before, after }: PlaceChange): boolean =>
+  before === undefined || after === undefined ? ['', '{}'].includes(before ?? after ?? '') : false;
+
+/** As `approvals.approvers "ann"` or `agents.coder` is. */
+const isBelow = (place: string, above: string): boolean => [' ', '.'].some((mark) => place.startsWith(above + mark));
+
 /** `deny: shell → shell, write`; `rules "x" added: …`. */
 function inWords({ place, before, after }: PlaceChange): string {
-  if (before === undefined) return `${place} added: ${after ?? ''}`;
-  return after === undefined ? `${place} removed, was: ${before}` : `${place}: ${before} → ${after}`;
+  if (before === undefined) return `${place} added: ${valueInWords(after)}`;
+  if (after === undefined) return `${place} removed, was: ${valueInWords(before)}`;
+  return `${place}: ${valueInWords(before)} → ${valueInWords(after)}`;
 }
+
+const valueInWords = (value: string | undefined): string => value || 'nothing';
