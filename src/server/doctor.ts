@@ -1,8 +1,10 @@
 /** What this machine has of what Countersign needs, and how to get the rest. Looks only; changes nothing. */
 import { existsSync } from 'node:fs';
-import { Connection } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
+import { Control } from '../client/control.ts';
 import { contradictions, hasSecondParser } from '../policy/index.ts';
 import { sandboxStatus } from '../context/index.ts';
+import type { Halt } from '../protocol/control.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
 import { configHere } from './config-here.ts';
 import { type ConnectionSettings, connectionSettings } from './connect.ts';
@@ -123,13 +125,27 @@ async function serviceChecks(env: NodeJS.ProcessEnv): Promise<Check[]> {
       inspectNamespace(connection as Connection, namespace),
     );
     const states = state.exists ? await statesOfWorkers(connection.workflowService, namespace, TASK_QUEUE) : [];
-    return [{ name: 'service', ok: true, found: where }, ...namespaceChecks(namespace, state), stateCheck(states)];
+    const client = new Client({ connection, namespace });
+    const halt = state.exists ? await new Control({ client, taskQueue: TASK_QUEUE, eager: false }).halted() : undefined;
+    return [
+      { name: 'service', ok: true, found: where },
+      haltCheck(halt),
+      ...namespaceChecks(namespace, state),
+      stateCheck(states),
+    ];
   } catch (error) {
     const hint = `It does not answer (${messageOf(error)}). Check TEMPORAL_ADDRESS, or start the server there.`;
     return [{ name: 'service', ok: false, found: where, hint }];
   } finally {
     await connection?.close();
   }
+}
+
+export function haltCheck(halt: Halt | undefined): Check {
+  const name = 'halt';
+  if (!halt) return { name, ok: true, found: 'not halted: calls run' };
+  const found = `halted by ${halt.by} since ${new Date(halt.at).toISOString()}: ${halt.reason}`;
+  return { name, ok: false, found, hint: "Nothing new runs until: countersign resume --reason '…'" };
 }
 
 /** By the names of the state folders of all workers that take calls. */

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { describe, expect, it, vi } from 'vitest';
 import { sharedService } from './cli.fixture.ts';
 
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const { cli, json } = sharedService();
 
@@ -21,8 +21,21 @@ describe('halt and resume', () => {
     // The first halt stands, whoever comes after.
     expect(await json('halt', '--reason', 'me too', '--by', 'anna')).toMatchObject([
       0,
-      { reason: 'wrong\u001b[2J folder' },
+      { reason: 'wrong\u001b[2J folder', alreadyHalted: true },
     ]);
+    const again = await cli(['halt', '--reason', 'me too']);
+    expect([again.status, again.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^halted by \S+ since .*\[2J folder\n {2}It was halted already: that halt stands, .* not on record\.\n/,
+      ) as string,
+    ]);
+    // Of the halt that is on record, said once more, nothing is lost.
+    expect((await json('halt', '--reason', 'wrong\u001b[2J folder'))[1]).not.toHaveProperty('alreadyHalted');
+    const looked = (await cli(['doctor'])).stdout;
+    expect(looked).toMatch(
+      /^✗ halt +halted by \S+ since 2.*Z: wrong⟨U\+001B⟩\[2J folder\n +Nothing new runs until: countersign resume /m,
+    );
 
     const status = await cli(['halt', '--status']);
     expect([status.status, status.stdout]).toEqual([
@@ -52,6 +65,11 @@ describe('halt and resume', () => {
       expect.stringMatching(
         /^running {2}write .*\n {2}Held: the service is halted by \S+ since [-\d]+ [:\d]+: wrong⟨U\+001B⟩\[2J folder\n {2}It runs after: {2}countersign resume /,
       ) as string,
+    ]);
+    const unwaited = await cli(['call', 'list', '{}', '--no-wait']);
+    expect([unwaited.status, unwaited.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^running {2}list .*\n {2}Held: the service is halted by /) as string,
     ]);
     const waited = await cli(['call', ...write, '--wait', '4s', '--json']);
     expect([waited.status, waited.json()]).toMatchObject([4, { status: 'running', held }]);

@@ -66,6 +66,7 @@ describe('doctor', () => {
     const checks = await doctor({ COUNTERSIGN_HOME: home, TEMPORAL_ADDRESS: address });
     expect(checks.slice(7)).toEqual([
       { name: 'service', ok: true, found: `${address}, namespace default (configured)` },
+      { name: 'halt', ok: true, found: 'not halted: calls run' },
       { name: 'search-attributes', ok: true, found: 'all four' },
       { name: 'retention', ok: true, found: '30 days' },
       { name: 'state-folder', ok: true, found: 'no worker takes calls' },

@@ -31,7 +31,7 @@ export async function followCall(
   wait: Wait,
   { seen = 0, onWaiting, onHeld }: Following = {},
 ): Promise<Progress> {
-  if (wait === 'none') return { state: 'running' };
+  if (wait === 'none') return asProgress(await heldNow(call));
   const over = new AbortController();
   const held = whenHeld(call, over.signal);
   try {

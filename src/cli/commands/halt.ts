@@ -1,4 +1,5 @@
 /** `countersign halt`: the emergency stop. */
+import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { CountersignError } from '../../protocol/errors.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
@@ -40,8 +41,17 @@ async function run({ reason, by, status, json }: Options): Promise<void> {
   checkControlRequest(reason, by);
   await withService(async ({ control }) => {
     const halt = await control.halt({ reason, ...(by !== undefined && { by }) });
-    if (json) return printJson({ halted: true, ...halt, at: new Date(halt.at).toISOString() });
+    // The first halt stands, whoever comes after; only its own words tell it from this one.
+    const stood = halt.reason !== reason || halt.by !== (by ?? userInfo().username);
+    if (json)
+      return printJson({
+        halted: true,
+        ...halt,
+        at: new Date(halt.at).toISOString(),
+        ...(stood && { alreadyHalted: true }),
+      });
     print(`${paint(['red', 'bold'], 'halted')} ${haltedBy(halt)}`);
+    if (stood) print('  It was halted already: that halt stands, and this one, with its reason, is not on record.');
     print(`  Calls run again after: countersign resume --reason '…'`);
   });
 }
