@@ -67,15 +67,25 @@ async function editPreview(path: string, args: JsonObject, { readText }: Preview
   const [oldText = '', newText = ''] = [text(args, 'oldText'), text(args, 'newText')];
   const present = await readText(path).catch(() => null);
   // Without the file, the texts themselves say what would change.
-  if (present === null) return { ...diffOf(path, oldText, newText), change: 'unknown' };
+  if (present === null) return { ...diffOfPieces(path, oldText, newText), change: 'unknown' };
   const pieces = oldText === '' ? [] : (present ?? '').split(oldText);
   const fits = pieces.length === 2 || (pieces.length > 2 && own(args, 'replaceAll') === true);
-  if (!fits) return { ...diffOf(path, oldText, newText), change: 'refused' };
+  if (!fits) return { ...diffOfPieces(path, oldText, newText), change: 'refused' };
   return diffOf(path, present, pieces.join(newText));
 }
 
-function diffOf(path: string, before: string | undefined, after: string): Extract<Preview, { kind: 'diff' }> & Preview {
-  const lines = diffLines(before ?? '', after);
+type Diff = Extract<Preview, { kind: 'diff' }> & Preview;
+
+const diffOf = (path: string, before: string | undefined, after: string): Diff =>
+  diffBy(diffLines(before ?? '', after), path, before, after);
+
+/** Of texts that are no whole files, so that their ends are no ends of a file. */
+const diffOfPieces = (path: string, before: string, after: string): Diff => {
+  const lines = diffLines(before, after).filter((line) => !line.startsWith('\\'));
+  return diffBy(lines, path, before, after);
+};
+
+function diffBy(lines: readonly string[], path: string, before: string | undefined, after: string): Diff {
   const starting = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
   const diff = lines.join('\n');
   const size = PREVIEW_BYTES - 2 * jsonBytes(short(path)) - 400;

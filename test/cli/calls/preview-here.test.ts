@@ -72,9 +72,7 @@ it('an edit is shown by its arguments', async () => {
   1 line added, 1 line removed, by the arguments alone
   │ @@ -1,1 +1,1 @@
   │ -ls
-  │ \\ No newline at end of file
-  │ +evil
-  │ \\ No newline at end of file`);
+  │ +evil`);
 });
 
 describe('a write', () => {
