@@ -282,11 +282,9 @@ describe('whatever a model writes', () => {
       return new Set(ours(page.slice(1, -4)).map((line) => line.replace(/\d[\d,]*/g, 'N').replace('lines', 'line')));
     };
     const harmless = said('one');
+    const OF_LONG_OR_STRANGE =
+      /^ +(Look closely: |⋮ N characters not shown$|Not all of it is shown above\. This shows all:$|countersign show '#B{12}' --full$)/;
     for (const text of HOSTILE)
-      expect(
-        [...said(text)].filter(
-          (line) => !harmless.has(line) && !/^ +(Look closely: |⋮ N characters not shown$)/.test(line),
-        ),
-      ).toEqual([]);
+      expect([...said(text)].filter((line) => !harmless.has(line) && !OF_LONG_OR_STRANGE.test(line))).toEqual([]);
   });
 });
