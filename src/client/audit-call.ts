@@ -4,7 +4,7 @@ import { shortCode } from '../protocol/approval.ts';
 import { CALL_MEMO, type ExecuteInput } from '../protocol/call.ts';
 import { isAmendment, isCallInput, readSealedDecision, readWaiting } from '../protocol/forms.ts';
 import type { CallName } from '../protocol/ids.ts';
-import type { JsonObject } from '../protocol/json.ts';
+import { type JsonObject, isJsonObject } from '../protocol/json.ts';
 import { CALL_MESSAGE } from '../protocol/names.ts';
 import type { CallError, Execution, Outcome, Prepared, TraceStep } from '../protocol/outcome.ts';
 import type { Tier } from '../protocol/tool.ts';
@@ -56,6 +56,8 @@ export type CallEntry =
             durationMs?: number;
             status: Execution['status'] | 'running' | 'cancelled' | 'lost';
             where: 'activity' | 'preparation' | 'record';
+            /** Of the command that ran. */
+            exitStatus?: number;
             error?: Pick<CallError, 'code' | 'message'>;
           }
         | { what: 'waits'; ms: number; summary: string }
@@ -67,6 +69,7 @@ export type CallEntry =
             status: Outcome['status'] | 'terminated' | 'failed_outside';
             attempts?: number;
             tries?: number;
+            exitStatus?: number;
             error?: Pick<CallError, 'code' | 'message'>;
           }
         /** A message that is none of those that calls know, or a decision on something else than what was asked. */
@@ -296,9 +299,17 @@ function tellActivity(story: Story, event: HistoryEvent): void {
       endedAt: atOf(event),
       durationMs: timeOf(event) - Date.parse(about.entry.at),
       status,
+      ...exitStatusOf(execution),
       ...(error && { error }),
     });
   }
+}
+
+/** What `shell` says of its command; null in its output where a signal ended it. */
+function exitStatusOf(ended: Partial<Outcome> | Execution | undefined): { exitStatus?: number } {
+  const output = ended && 'output' in ended ? ended.output : undefined;
+  const exitCode = isJsonObject(output) ? output['exitCode'] : undefined;
+  return typeof exitCode === 'number' ? { exitStatus: exitCode } : {};
 }
 
 interface ActivityEnd {
@@ -341,8 +352,13 @@ function tellEnd(story: Story, event: HistoryEvent): void {
   const at = atOf(event);
   const completed = event.workflowExecutionCompletedEventAttributes;
   if (completed) {
-    const { status = 'completed', attempts, tries, error } = valueOf<Partial<Outcome>>(completed.result) ?? {};
-    const counts = { ...(attempts !== undefined && { attempts }), ...(tries !== undefined && { tries }) };
+    const outcome = valueOf<Partial<Outcome>>(completed.result) ?? {};
+    const { status = 'completed', attempts, tries, error } = outcome;
+    const counts = {
+      ...(attempts !== undefined && { attempts }),
+      ...(tries !== undefined && { tries }),
+      ...exitStatusOf(outcome),
+    };
     story.entries.push({ at, what: 'ended', status, ...counts, ...(error && { error: short(error) }) });
   }
   const terminated = event.workflowExecutionTerminatedEventAttributes;

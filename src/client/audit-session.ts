@@ -5,12 +5,13 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { redactJson } from '../approval/redact.ts';
 import type { Agreed, Decision, DecisionAnswer } from '../protocol/approval.ts';
 import { readDecision, readDecisionAnswer, readNotice } from '../protocol/forms.ts';
-import { parseCallWorkflowId } from '../protocol/ids.ts';
+import { callWorkflowId, parseCallWorkflowId } from '../protocol/ids.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import type { OutcomeStatus } from '../protocol/outcome.ts';
 import { type SessionClosed, type SessionFacts, type SessionState, sessionRecord } from '../protocol/session.ts';
 import { type HistoryEvent, timeOf, valueOf } from './history.ts';
+import { callSummary } from './summary.ts';
 import { reach } from './transport.ts';
 
 /** Where a call stands, as listings know it. */
@@ -154,6 +155,17 @@ function entryOf(
   const said = { ...(reason !== undefined && { reason }), ...(edited && { edited: redactJson(edited) }) };
   const on = { session: of, callId, in: session };
   return [{ at, what: 'decision', ...on, decision: what, approver, verified: false, ...said, via }];
+}
+
+/** A call's one line names what it was started with; where an approver put other arguments in their place, those are told. */
+export function tellEdits(story: SessionEntry[], decisions: readonly DecisionEntry[]): SessionEntry[] {
+  const taken = decisions.filter(({ answer, agreed }) => answer === 'accepted' && agreed === undefined);
+  const last = new Map(taken.map(({ session, callId, edited }) => [callWorkflowId({ session, callId }), edited]));
+  return story.map((entry) => {
+    const edited = entry.what === 'call' ? last.get(entry.id) : undefined;
+    if (entry.what !== 'call' || !edited) return entry;
+    return { ...entry, summary: `${fromPlainMarkdown(callSummary(entry.tool, edited))} (edited by its approver)` };
+  });
 }
 
 const callsQuery = (session: string): string =>

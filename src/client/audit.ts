@@ -13,7 +13,7 @@ import {
 import { SESSION_MESSAGE } from '../protocol/names.ts';
 import type { SessionFacts, SessionState } from '../protocol/session.ts';
 import { type CallEntry, callStory } from './audit-call.ts';
-import { type DecisionEntry, type SessionEntry, decisionsIn, sessionStory } from './audit-session.ts';
+import { type DecisionEntry, type SessionEntry, decisionsIn, sessionStory, tellEdits } from './audit-session.ts';
 import { type NotifiedEntry, notificationsIn } from './audit-notified.ts';
 import { type HistoryEvent, readHistory, readRuns, timeOf, valueOf } from './history.ts';
 import { knownSession } from './known-session.ts';
@@ -144,10 +144,11 @@ async function auditSession(transport: Transport, id: string): Promise<SessionAu
   const events = await readRuns(transport.client, sessionWorkflowId(id));
   // Requests of a child are decided in the main session above it.
   const holder = facts.main === id ? events : await readRuns(transport.client, sessionWorkflowId(facts.main));
-  const above = [...notificationsIn(holder), ...decisionsIn(holder, facts.main)];
+  const decisions = decisionsIn(holder, facts.main);
+  const above = [...notificationsIn(holder), ...decisions];
   const own = above.filter((entry) => facts.main === id || entry.session === id);
   const story = await sessionStory(transport.client, facts, events);
-  return { kind: 'session', id, facts, state, entries: inOrder([...story, ...own]) };
+  return { kind: 'session', id, facts, state, entries: inOrder([...tellEdits(story, decisions), ...own]) };
 }
 
 /** By time; what happened at the same millisecond stays in its order. */

@@ -156,6 +156,10 @@ describe('a call that asks', () => {
     ]);
     await expect.poll(() => existsSync(instead)).toBe(false);
     expect(existsSync(file)).toBe(true);
+    // Its session tells what ran.
+    const [, session] = await json('audit', String(id.split('/')[1]));
+    const line = (session['entries'] as Record<string, unknown>[]).find((entry) => entry['id'] === id);
+    expect(line?.['summary']).toBe(`delete: ${instead} (edited by its approver)`);
   });
 
   it('is ended by cancel', async () => {
@@ -240,6 +244,9 @@ describe('result', () => {
     const [, line] = await json('call', 'shell', '{"command":"echo said; exit 3"}');
     const ran = await cli(['result', nameOf(line)]);
     expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/^said\n[^]*exit status 3/)]);
+    const story = (await cli(['audit', nameOf(line)])).stdout;
+    expect(story).toMatch(/try 1 on .*: completed, exit status 3 after /);
+    expect(story).toMatch(/ completed, exit status 3 \(attempts 1, tries 1\)/);
   });
 
   it('is status 4 of a call that runs', async () => {

@@ -258,7 +258,7 @@ function lastWords(entry: LastWords): Piece[] {
         entry.where
       ];
       const took = entry.durationMs === undefined ? '' : ` after ${span(entry.durationMs)}`;
-      const on = `${where} on ${entry.worker || 'no worker yet'}: ${entry.status}${took}${errorOf(entry)}`;
+      const on = `${where} on ${entry.worker || 'no worker yet'}: ${entry.status}${exitOf(entry)}${took}${errorOf(entry)}`;
       return [strong(`try ${entry.try}`), on];
     }
     case 'waits':
@@ -275,10 +275,16 @@ function lastWords(entry: LastWords): Piece[] {
     case 'ended': {
       const { status, attempts, tries } = entry;
       const counts = attempts === undefined || tries === undefined ? '' : ` (attempts ${attempts}, tries ${tries})`;
-      return [{ text: status, look: status === 'completed' ? 'good' : 'bad' }, `${counts}${errorOf(entry)}`];
+      return [
+        { text: status, look: status === 'completed' ? 'good' : 'bad' },
+        `${exitOf(entry)}${counts}${errorOf(entry)}`,
+      ];
     }
   }
 }
+
+const exitOf = ({ exitStatus }: { exitStatus?: number }): string =>
+  exitStatus === undefined ? '' : `, exit status ${exitStatus}`;
 
 const errorOf = ({ error }: { error?: { code: string; message: string } }): string =>
   error ? `; ${error.code}: ${error.message}` : '';
