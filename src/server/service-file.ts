@@ -18,6 +18,8 @@ export interface ServiceInfo {
   pidStart: string;
   /** ISO 8601. */
   startedAt: string;
+  /** Set from when it was told to end until it has. */
+  stopping?: true;
 }
 
 const file = (folder: string): string => join(folder, 'service.json');
@@ -33,11 +35,26 @@ export function announceService(
     pidStart: processStart(process.pid) ?? '',
     startedAt: new Date().toISOString(),
   };
+  write(folder, full);
+  return full;
+}
+
+/** Tells who would start another that this process is about to give the folder free. */
+export function announceStop(folder: string): void {
+  const info = discoverService(folder);
+  if (info?.pid !== process.pid) return;
+  try {
+    write(folder, { ...info, stopping: true });
+  } catch {
+    // Only a courtesy: a full disk must not hold up the end.
+  }
+}
+
+function write(folder: string, info: ServiceInfo): void {
   mkdirSync(folder, { recursive: true });
   const temporary = `${file(folder)}.${process.pid}`;
-  writeFileSync(temporary, `${JSON.stringify(full, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(temporary, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 });
   renameSync(temporary, file(folder));
-  return full;
 }
 
 export const withdrawService = (folder: string): void => rmSync(file(folder), { force: true });

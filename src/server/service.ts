@@ -80,7 +80,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         connection,
         work,
         server,
-        stopping: [settings.stop, stopSweeping, stopWatching],
+        stopping: [server.announceStop, settings.stop, stopSweeping, stopWatching],
       }));
     const running = Promise.race([work, ended.promise]);
     running.catch(() => undefined);
@@ -175,6 +175,8 @@ function makeConfigDir(): void {
 
 interface Server extends ConnectionSettings {
   address: string;
+  /** What goes first when the service ends: it may take a while to drain. */
+  announceStop(): void;
   stop(): Promise<void>;
 }
 
@@ -186,7 +188,13 @@ async function openServer(
   onExit: (exit: ServerExit) => void,
 ): Promise<Server> {
   const configured = configuredConnection();
-  if (configured) return { ...configured, address: configured.options.address, stop: async () => undefined };
+  if (configured)
+    return {
+      ...configured,
+      address: configured.options.address,
+      announceStop: () => undefined,
+      stop: async () => undefined,
+    };
   const temporal: TemporalServer = await startTemporal({
     dataDir,
     report,
@@ -203,6 +211,7 @@ async function openServer(
     from: 'embedded',
     options: { address },
     ...(uiUrl !== undefined && { uiUrl }),
+    announceStop: () => temporal.announceStop(),
     stop: () => temporal.stop(),
   };
 }

@@ -14,7 +14,7 @@ import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import { getTemporal, type Report } from './find-temporal.ts';
 import { type Lock, tryLock } from './lock.ts';
 import { processStart, waitUntilGone } from './processes.ts';
-import { announceService, discoverService, withdrawService } from './service-file.ts';
+import { type ServiceInfo, announceService, announceStop, discoverService, withdrawService } from './service-file.ts';
 import { inspectNamespace, isComplete, setupNamespace } from './setup.ts';
 
 const HOST = '127.0.0.1';
@@ -60,6 +60,8 @@ export interface TemporalServer {
   uiUrl?: string;
   pid: number;
   logFile: string;
+  /** Tells who would start another service that this one is about to end. */
+  announceStop(): void;
   /** Ends the server and gives the data folder free. May be called more than once. */
   stop(): Promise<void>;
 }
@@ -87,10 +89,16 @@ async function lockFolder(dataDir: string): Promise<Lock> {
   const lock = await tryLock(join(dataDir, 'service.lock'));
   if (lock) return lock;
   const other = discoverService(dataDir);
-  throw new CountersignError(
-    'invalid_usage',
-    `A Countersign service already runs on ${dataDir}${other ? ` (process ${other.pid}, ${other.address})` : ''}. ` +
-      'Use that one, stop it first, or set COUNTERSIGN_HOME to another folder.',
+  throw new CountersignError('invalid_usage', inUse(dataDir, other));
+}
+
+function inUse(dataDir: string, other: ServiceInfo | undefined): string {
+  if (!other) return `The Countersign service of ${dataDir} is just starting or ending. Try again in a few seconds.`;
+  if (other.stopping)
+    return `The Countersign service of ${dataDir} is stopping (process ${other.pid}). Start again when it has ended, in a few seconds.`;
+  return (
+    `A Countersign service already runs on ${dataDir} (process ${other.pid}, ${other.address}). ` +
+    'Use that one, stop it first, or set COUNTERSIGN_HOME to another folder.'
   );
 }
 
@@ -156,7 +164,15 @@ async function launch(executable: string, options: TemporalOptions, lock: Lock):
     releaseFolder(dataDir, lock);
     options.onExit?.(exit);
   });
-  return { address, namespace, ...(uiUrl === undefined ? {} : { uiUrl }), pid, logFile, stop };
+  return {
+    address,
+    namespace,
+    ...(uiUrl === undefined ? {} : { uiUrl }),
+    pid,
+    logFile,
+    announceStop: () => announceStop(dataDir),
+    stop,
+  };
 }
 
 function releaseFolder(dataDir: string, lock: Lock): void {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectionSettings, discoverService } from '../../src/server/connect.ts';
+import { type Lock, tryLock } from '../../src/server/lock.ts';
 import { processStart, waitUntilGone } from '../../src/server/processes.ts';
 import { type ServerExit, startTemporal } from '../../src/server/temporal.ts';
 import { runNode } from '../support/processes.ts';
@@ -108,6 +109,26 @@ describe('the embedded server', () => {
     } finally {
       await server.stop();
     }
+  });
+
+  test('that ends, or is only about to be there, is said for what it is', async () => {
+    const dataDir = folder('stopping');
+    const server = await startTemporal({ dataDir, port: 0, ui: false });
+    server.announceStop();
+    try {
+      await expect(startTemporal({ dataDir, port: 0, ui: false })).rejects.toMatchObject({
+        code: 'invalid_usage',
+        message: expect.stringContaining(`is stopping (process ${process.pid})`) as string,
+      });
+      // It answers until it has ended.
+      expect(discoverService(dataDir)).toMatchObject({ address: server.address });
+    } finally {
+      await server.stop();
+    }
+    using _ = (await tryLock(join(dataDir, 'service.lock'))) as Lock;
+    await expect(startTemporal({ dataDir, port: 0, ui: false })).rejects.toMatchObject({
+      message: expect.stringContaining('is just starting or ending') as string,
+    });
   });
 
   test('that crashes is noticed, and the next start goes well', async () => {
