@@ -35,7 +35,8 @@ jq -n '{path:"a.txt",content:"hi"}' | countersign call write - --session build-1
 countersign call --jsonl --concurrency 4 < calls.jsonl        one {"session"?,"callId"?,"tool","arguments"} a line
 
 Ctrl-C stops the waiting, not the call: countersign cancel CALL ends it. The same --call-id again is the same call.
-With --no-wait, countersign result CALL says later what came of it.`;
+With --no-wait, countersign result CALL says later what came of it.
+With --jsonl the exit status is 0 when every line got an answer line: each answer says how its own call ended.`;
 
 export function command(ended: Ended): Command {
   const call = defineCommand(
