@@ -43,7 +43,9 @@ test(
     for (let from = 0; from < COUNT; from += WAVE) {
       await pooled(WAVE, 20, (i) => start(names[from + i] ?? ''));
       await expect.poll(async () => (await held()).length, { timeout: 60_000, interval: 250 }).toBe(from + WAVE);
-      await expect.poll(async () => (await session.view()).continuedAsNew).toBeGreaterThan(from / WAVE);
+      await expect
+        .poll(async () => (await session.view()).continuedAsNew, { timeout: 30_000 })
+        .toBeGreaterThan(from / WAVE);
     }
     expect((await session.view()).continuedAsNew).toBeGreaterThanOrEqual(3);
     expect(sorted(await held())).toEqual(sorted(names));

@@ -276,12 +276,18 @@ test('a flood of forged decisions on one call holds up no decision on another', 
   const { session: from, callId, digest } = (await service.countersign.approvals.show(flooded.id)).request;
   const lie = { session: from, callId, digest, decision: 'approve', approver: 'x', signature: 'A'.repeat(86) };
   const handle = workflow('session/hostile');
-  for (let i = 0; i < 20; i += 1) await Promise.all(Array.from({ length: 50 }, () => handle.signal('decide', lie)));
-  const began = Date.now();
+  const fifty = () => Promise.all(Array.from({ length: 50 }, () => handle.signal('decide', lie)));
+  for (let i = 0; i < 10; i += 1) await fifty();
+  // It goes on until the other is answered.
+  let answered = false;
+  const flood = (async () => {
+    while (!answered) await fifty();
+  })();
   expect(await service.countersign.approvals.deny(other.id, { approver: 'ada', reason: 'no' })).toMatchObject({
     answer: 'accepted',
   });
-  expect(Date.now() - began).toBeLessThan(5_000);
+  answered = true;
+  await flood;
   await Promise.all([flooded.cancel(), other.cancel()]);
 });
 
