@@ -70,14 +70,21 @@ export async function createProgram(argv: readonly string[], ended: Ended, faile
     else program.addCommand(new Command(name).summary(summary).description(summary));
   }
   prepare(program, program.name(), failed);
+  // To `help` of a command that is none, commander would print the help of all; called by that name, it says which one is near.
+  if (wanted !== undefined && isHelpOfNone(argv, wanted)) await program.parseAsync([wanted], { from: 'user' });
   return program;
 }
 
-/** The first word that is no option; the program's own options take no values. */
+/** The first word that is no option, or the one behind `help`; the program's own options take no values. */
 function wantedCommand(argv: readonly string[]): string | undefined {
-  const words = argv.filter((word) => !word.startsWith('-'));
+  const words = wordsOf(argv);
   return words[0] === 'help' ? words[1] : words[0];
 }
+
+const isHelpOfNone = (argv: readonly string[], wanted: string): boolean =>
+  wordsOf(argv)[0] === 'help' && wanted !== 'help' && !Object.hasOwn(COMMANDS, wanted);
+
+const wordsOf = (argv: readonly string[]): string[] => argv.filter((word) => !word.startsWith('-'));
 
 /** Errors are thrown and said once, in our own form; help says which options are needed. */
 function prepare(command: Command, path: string, failed: Failed): void {

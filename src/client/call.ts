@@ -219,4 +219,4 @@ function endedFromOutside(error: WorkflowFailedError): Outcome {
 }
 
 const notFound = (id: string): CountersignError =>
-  new CountersignError('call_not_found', `There is no call ${id}. List what waits: countersign pending`);
+  new CountersignError('call_not_found', `There is no call ${id}. List what waits: countersign pending --all`);

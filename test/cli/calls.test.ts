@@ -180,6 +180,14 @@ describe('names that mean nothing', () => {
     const ran = await cli([...args, '--json']);
     expect([ran.status, ran.stderr, ran.json()]).toMatchObject([2, '', { error: { code } }]);
   });
+
+  it.each([['cancel'], ['amend', '{}']])(
+    '%s of an unknown call names the list with corrections',
+    async (name, ...args) => {
+      const ran = await cli([name, 'call/nobody/x', ...args]);
+      expect(ran.stderr).toMatch(/There is no call call\/nobody\/x\. List what waits: countersign pending --all\n$/);
+    },
+  );
 });
 
 describe('waiting for a call', () => {

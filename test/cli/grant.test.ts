@@ -88,7 +88,7 @@ describe('grant', () => {
   it.each([
     [['grant', 'add', 'shell', '{}'], /--for/],
     [['grant', 'add', 'shell', '{}', '--for', '31d'], /within 30 days/],
-    [['grant', 'revoke', 'tidy', '--as', ''], /a name has 1 to 200 characters/],
+    [['grant', 'revoke', 'tidy', '--as', ''], /--as <name>' argument '' is invalid\. It needs a name/],
     [['grant', 'add', 'shel', '{}', '--for', '1h'], /no tool "shel"/],
     [['grant', 'add', 'shell', '{}', '--glob', 'x', '--for', '1h'], /NAME=PATTERN/],
     [

@@ -123,7 +123,9 @@ describe('policy test', () => {
   it('says when there is no such file', async () => {
     const { status, stderr } = await place.cli(['policy', 'test', 'nowhere.jsonc']);
     expect(status).toBe(2);
-    expect(stderr).toMatch(/^countersign: invalid_usage: The cases cannot be read: ENOENT.*nowhere\.jsonc.*\n$/);
+    expect(stderr).toMatch(
+      /^countersign: invalid_usage: No cases can be read from .*nowhere\.jsonc: there is no such file\. .*\n$/,
+    );
   });
 });
 

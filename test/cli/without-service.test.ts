@@ -69,6 +69,11 @@ describe('help', () => {
 describe('wrong usage is status 2, one line, and nothing on stdout', () => {
   it.each([
     [['pendng'], 'Did you mean pending?'],
+    [['help', 'aprove'], "unknown command 'aprove' (Did you mean approve?)"],
+    [['help', 'constructor'], "unknown command 'constructor'"],
+    [['approve', '#AAAAAA', '--as', ''], "--as <name>' argument '' is invalid. It needs a name"],
+    [['policy', 'test', 'nosuch.json'], 'nosuch.json: there is no such file. What a file of cases looks like: '],
+    [['policy', 'test', '.'], 'No cases can be read from .: it is a folder.'],
     [['pending', '--al'], 'Did you mean --all?'],
     [['session', 'opne'], 'Did you mean open?'],
     [['call'], 'name a tool'],

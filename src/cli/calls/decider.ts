@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { Signer } from '../../approval/sign.ts';
 import { CountersignError } from '../../protocol/errors.ts';
+import { personName } from '../io/options.ts';
 
 export interface Signing {
   as?: string;
@@ -17,7 +18,7 @@ export interface Decider {
 
 export const signing = (command: Command): Command =>
   command
-    .option('--as <name>', 'the approver who decides (default: your name on this machine)')
+    .option('--as <name>', 'the approver who decides (default: your name on this machine)', personName)
     .option('--no-sign', 'do not sign, though there is a key');
 
 /**

@@ -6,7 +6,7 @@ import type { Grant, GrantPattern } from '../../protocol/grant.ts';
 import { type Signing, deciderOf, signing } from '../calls/decider.ts';
 import { type Common, defineCommand, defineGroup, onAction } from '../command.ts';
 import { parseArguments } from '../io/input.ts';
-import { duration } from '../io/options.ts';
+import { duration, personName } from '../io/options.ts';
 import { note, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { type AnyCountersign, withService } from '../service/with-service.ts';
@@ -58,7 +58,11 @@ export function command(ended: Ended): Command {
   group.addCommand(onAction(one('list', 'Lists the grants that hold now.'), ended, list));
   const revoking = one('revoke', 'Takes a grant back for good; anybody may.')
     .argument('<id>', 'its id, or the beginning of it where no other listed one begins so')
-    .option('--as <name>', 'who takes it back (default: your name on this machine); it is recorded, and not verified');
+    .option(
+      '--as <name>',
+      'who takes it back (default: your name on this machine); it is recorded, and not verified',
+      personName,
+    );
   group.addCommand(onAction(revoking, ended, revoke));
   return group;
 }

@@ -16,6 +16,7 @@ import { parseCallWorkflowId } from '../../protocol/ids.ts';
 import { safeLine } from '../../approval/render/safe-text.ts';
 import { type Common, defineCommand, defineGroup, onAction } from '../command.ts';
 import { forEachAtMost } from '../../common/at-most.ts';
+import { isErrno } from '../../common/errno.ts';
 import { concurrency, duration } from '../io/options.ts';
 import { note, paint, print, printJson } from '../io/output.ts';
 import { type LocalJudge, folderFacts, localJudge } from '../judge/local-judge.ts';
@@ -105,9 +106,15 @@ async function readCases(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CountersignError('invalid_usage', `The cases cannot be read: ${why}`, { cause: error });
+    const message = `No cases can be read from ${file}: ${unreadable(error)}. What a file of cases looks like: countersign policy test --help`;
+    throw new CountersignError('invalid_usage', message, { cause: error });
   }
+}
+
+function unreadable(error: unknown): string {
+  if (isErrno(error, 'ENOENT')) return 'there is no such file';
+  if (isErrno(error, 'EISDIR')) return 'it is a folder';
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function answerTo(

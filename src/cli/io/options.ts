@@ -9,6 +9,13 @@ export function duration(text: string): number {
   return durationMs(text);
 }
 
+/** Somebody's name, for options as `--as`. */
+export function personName(text: string): string {
+  if (text.trim() === '')
+    throw new InvalidArgumentError('It needs a name, as ann; left out, it is your name on this machine.');
+  return text;
+}
+
 export function port(text: string): number {
   const number = Number(text);
   if (!/^\d{1,5}$/.test(text) || number > 65_535)
