@@ -28,6 +28,8 @@ describe('grant', () => {
       approval: { approver: 'ada', verified: false, grant: 'tidy' },
     });
 
+    // Policy alone, as its help says.
+    expect((await cli(['explain', 'shell', exact, '--json'])).json()).toMatchObject({ verdict: 'ask' });
     const listed = await cli(['grant', 'list']);
     expect(listed.stdout).toMatch(/^tidy {2}shell command="rm -f gone" .* by ada \(unsigned\) {2}until /);
     const revoked = await cli(['grant', 'revoke', 'tidy', '--as', 'eva']);

@@ -37,7 +37,9 @@ countersign explain --jsonl < calls.jsonl          one {"session"?,"tool","argum
 With --session the worker explains, by the rules it has now; with --config too, this command, by that file.
 Without --session no service is needed: the call is judged as one of a main session of the folder, or of the session that --agent, --kind and
 the like describe, by this folder’s configuration, else by that of the service that runs on this machine, else by the user’s. Agent,
-channel and owner must be declared there, as a service wants it.`;
+channel and owner must be declared there, as a service wants it.
+
+Grants are left out: a call that one covers is explained as asked about, and runs (countersign grant list).`;
 
 export function command(ended: Ended): Command {
   const explain = defineCommand(
