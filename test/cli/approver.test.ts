@@ -114,6 +114,22 @@ describe('where signatures are required', () => {
     expect(existsSync(outside)).toBe(true);
     expect(await approve('--as', 'ada')).toMatchObject([0, { answer: 'accepted' }]);
     await expect.poll(() => existsSync(outside), { timeout: 10_000 }).toBe(false);
+    // By the running service's configuration; by one without approvers nothing can be said, which is not said as forgery.
+    const holds = await cli(['audit', nameOf(asked), '--verify']);
+    expect([holds.status, holds.stdout]).toEqual([
+      0,
+      expect.stringMatching(/Checked by \S+signed\.jsonc \(the running service’s\)\.\nAll of it holds\.\n$/) as string,
+    ]);
+    const none = join(service().home, 'none.jsonc');
+    await writeFile(none, '{}');
+    const unsaid = await cli(['audit', nameOf(asked), '--verify', '--config', none]);
+    expect(unsaid.status).toBe(1);
+    expect(unsaid.stdout).toMatch(/^\? decision .*approve by ada: signed; no approvers are known here/m);
+    expect(unsaid.stdout).not.toContain('✗');
+    expect(unsaid.stdout).toMatch(
+      /It cannot be checked: no approvers here\. Give the configuration .* --verify --config FILE\n$/,
+    );
+    expect((await json('audit', nameOf(asked), '--verify', '--config', none))[1]).toMatchObject({ holds: false });
   });
 
   it('a signed decision by a name or a short code is refused where nobody can be shown what it is on', async () => {

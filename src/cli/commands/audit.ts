@@ -69,35 +69,41 @@ async function run(name: string, { trace, json, format, verify, config }: Option
 }
 
 async function verifyAll(reference: string, json: boolean, config: string | undefined): Promise<Status> {
-  const [{ callsOfReference, verifyCalls }, { findConfig }, { configDir }] = await Promise.all([
+  const [{ callsOfReference, verifyCalls }, { configHere }] = await Promise.all([
     import('../judge/verify-calls.ts'),
-    import('../../config/index.ts'),
-    import('../../server/paths.ts'),
+    import('../../server/config-here.ts'),
   ]);
-  const settings = (await findConfig(config, [process.cwd(), configDir()])).config;
+  const { config: settings, said } = await configHere(config);
   return withService(async (countersign) => {
     const { session, calls } = await callsOfReference(countersign, reference);
     const checked = await withSpinner(`verify ${reference}`, () => verifyCalls(countersign.temporal, calls, settings));
     const holds = checked.every((one) => one.holds);
     const [first] = checked;
     if (json) printJson(session === undefined && first ? first : { session, holds, calls: checked });
-    else printChecks(checked, session);
+    else printChecks(checked, session, said);
     return holds ? STATUS.done : STATUS.otherwise;
   });
 }
 
-function printChecks(checked: readonly CheckedCall[], session: string | undefined): void {
+/** `by`: whose approvers it was checked by. */
+function printChecks(checked: readonly CheckedCall[], session: string | undefined, by: string): void {
   for (const { call, checks } of checked) {
     if (session !== undefined && checks.length > 0) print(paint('bold', call));
-    for (const { at, what, ok, text } of checks) {
-      const sign = ok ? paint('green', '✓') : paint('red', '✗');
+    for (const { at, what, ok, unchecked, text } of checks) {
+      const sign = ok ? paint('green', '✓') : unchecked ? paint('yellow', '?') : paint('red', '✗');
       print(`${sign} ${what.padEnd(10)} ${paint('dim', at)}  ${safeLine(text)}`);
     }
   }
   const [wrong, asked] = [checked.filter(({ holds }) => !holds), checked.filter(({ checks }) => checks.length > 0)];
   if (session !== undefined) print(`${checked.length} call(s), ${asked.length} of them with something to verify.`);
   else if (asked.length === 0) return print('Nobody was asked about this call, so there is nothing to verify.');
+  print(paint('dim', `Checked by ${safeLine(by)}.`));
   if (wrong.length === 0) return print('All of it holds.');
+  const refuted = wrong.filter(({ checks }) => checks.some(({ ok, unchecked }) => !ok && !unchecked));
+  if (refuted.length === 0) return print(`It cannot be checked: no approvers here. ${GIVE_CONFIG}`);
   print('It does NOT hold.');
-  if (session !== undefined) for (const { call } of wrong) print(`  ${paint('red', call)}`);
+  if (session !== undefined) for (const { call } of refuted) print(`  ${paint('red', call)}`);
 }
+
+const GIVE_CONFIG =
+  'Give the configuration that lists them, the service’s: countersign audit NAME --verify --config FILE';
