@@ -120,7 +120,7 @@ describe('a call that asks', () => {
     const id = String((await pendingLines()).find((line) => String(line['id']).endsWith('/denied-1'))?.['id']);
     expect(await json('deny', id, '--reason', 'keep it')).toMatchObject([0, { answer: 'accepted' }]);
     const ran = await waiter;
-    expect(ran.stderr).toContain('Waits for approval');
+    expect(ran.stderr).toMatch(/Waits for approval: countersign show '#[A-Z2-9]{12}'\n/);
     expect([ran.status, ran.json()]).toMatchObject([
       1,
       {
