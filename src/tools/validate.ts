@@ -22,7 +22,7 @@ export function validateArguments(tool: Tool, raw: unknown): Validated {
       return refuse(tool, 'invalid_arguments', `arguments must be an object, as {${exampleOf(tool)}}`, '');
     const check = validatorOf(tool);
     if (!check(copy)) {
-      const { field, message } = explain(tool, copy, check.errors ?? []);
+      const { field, message } = explainAll(tool, copy, check.errors ?? []);
       return refuse(tool, 'invalid_arguments', message, field);
     }
     const wrong = tool.check?.(copy);
@@ -39,24 +39,24 @@ export function validateArguments(tool: Tool, raw: unknown): Validated {
   }
 }
 
-const ajv = new Ajv({
-  strict: false,
-  useDefaults: true,
-  coerceTypes: false,
-  allErrors: false,
-  verbose: false,
-  logger: false,
-});
-const validators = new WeakMap<Tool, ValidateFunction>();
+const OPTIONS = { strict: false, useDefaults: true, coerceTypes: false, verbose: false, logger: false } as const;
 
-function validatorOf(tool: Tool): ValidateFunction {
-  let validator = validators.get(tool);
-  if (validator === undefined) {
-    validator = ajv.compile(tool.parameters);
-    validators.set(tool, validator);
-  }
-  return validator;
+/** The tool's validator, compiled once. */
+function compiledBy(ajv: Ajv): (tool: Tool) => ValidateFunction {
+  const validators = new WeakMap<Tool, ValidateFunction>();
+  return (tool) => {
+    let validator = validators.get(tool);
+    if (validator === undefined) {
+      validator = ajv.compile(tool.parameters);
+      validators.set(tool, validator);
+    }
+    return validator;
+  };
 }
+
+/** Stops at the first error: most arguments have none. */
+const validatorOf = compiledBy(new Ajv({ ...OPTIONS, allErrors: false }));
+const thoroughValidatorOf = compiledBy(new Ajv({ ...OPTIONS, allErrors: true }));
 
 /** The tool's schema as plain JSON, for models to read. */
 export const schemaOf = (tool: Tool): JsonObject => JSON.parse(JSON.stringify(tool.parameters)) as JsonObject;
@@ -165,9 +165,37 @@ const pointer = (path: readonly (string | number)[]): string =>
 
 // What ajv says → what the model should do.
 
-function explain(tool: Tool, args: JsonObject, errors: readonly ErrorObject[]): { field: string; message: string } {
-  const error = errors[0];
-  if (error === undefined) return { field: '', message: 'arguments do not fit the schema' };
+interface Explained {
+  field: string;
+  message: string;
+  /** Another field that the message speaks of. */
+  about?: string;
+}
+
+/** So many errors are named at once: a call is corrected twice at most. */
+const NAMED = 5;
+/** Whoever sends more arguments than this made no slip: looking for all that is wrong would only take time. */
+const MANY = 100;
+
+/** The first error, and behind it those in other fields. */
+function explainAll(tool: Tool, args: JsonObject, [first]: readonly ErrorObject[]): Explained {
+  if (first === undefined) return { field: '', message: 'arguments do not fit the schema' };
+  const said = explain(tool, args, first);
+  if (Object.keys(args).length > MANY) return said;
+  const named = [said];
+  const check = thoroughValidatorOf(tool);
+  const errors = check(args) ? [] : (check.errors ?? []);
+  // Of alternatives, each says what it lacks, though one is enough.
+  const others = errors.some(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf') ? [] : errors;
+  for (const error of others.slice(0, 4 * NAMED)) {
+    const one = explain(tool, args, error);
+    const isSaid = named.some(({ field, about }) => one.field === field || one.field === about);
+    if (named.length < NAMED && !isSaid) named.push(one);
+  }
+  return { field: said.field, message: named.map(({ message }) => message).join('; also: ') };
+}
+
+function explain(tool: Tool, args: JsonObject, error: ErrorObject): Explained {
   const { instancePath, params } = error as ErrorObject<string, Record<string, unknown>>;
   switch (error.keyword) {
     case 'additionalProperties': {
@@ -182,8 +210,10 @@ function explain(tool: Tool, args: JsonObject, errors: readonly ErrorObject[]): 
       const similar = Object.keys(args).filter(
         (key) => nearestNames(key, [name]).length > 0 && !knownProperties(tool, '').includes(key),
       );
-      const hint = similar[0] === undefined ? '' : `; rename "${similar[0]}"`;
-      return { field: `${instancePath}${pointer([name])}`, message: `"${name}" is required${hint}` };
+      const field = `${instancePath}${pointer([name])}`;
+      const message = `"${name}" is required`;
+      if (similar[0] === undefined) return { field, message };
+      return { field, message: `${message}; rename "${similar[0]}"`, about: pointer([similar[0]]) };
     }
     case 'type':
       return {

@@ -114,6 +114,22 @@ describe('arguments that do not fit', () => {
     expect(error.schema).toMatchObject({ type: 'object', additionalProperties: false });
   });
 
+  it('are told all that is wrong at once, up to five fields, with the first as the field', () => {
+    expect(wrong(writeTool, { paht: 'a', content: 1 })).toMatchObject({
+      field: '/path',
+      message:
+        'write: "path" is required; rename "paht"; also: "content" must be string, not a number; values are not converted',
+    });
+    const many = Object.fromEntries(Array.from('abcdefgh', (name) => [name.repeat(9), 1]));
+    expect(wrong(readTool, { path: 'a', ...many }).message.split('; also: ')).toHaveLength(5);
+    // A flood is no slip.
+    const flood = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`k${i}`, 1]));
+    expect(wrong(readTool, flood).message).not.toContain('also');
+    // One of the alternatives is enough, so what each lacks is not added up.
+    const parameters = Type.Object({ either: Type.Union([Type.Object({ a: Type.String() }), Type.Boolean()]) });
+    expect(wrong({ ...free, parameters }, { either: {} }).message).not.toContain('also');
+  });
+
   it('name the field by a JSON pointer, also with / and ~ in it', () => {
     expect(wrong(writeTool, { path: 'a', content: '', 'x/~y': 1 }).field).toBe('/x~1~0y');
   });
