@@ -9,7 +9,7 @@ import { connect as connectTcp, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { CountersignError } from '../protocol/errors.ts';
+import { CountersignError, isCountersignError } from '../protocol/errors.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import { getTemporal, type Report } from './find-temporal.ts';
 import { type Lock, tryLock } from './lock.ts';
@@ -24,6 +24,7 @@ export const DEFAULT_UI_PORT = 8733;
 
 const READY_MS = 60_000;
 const STOP_MS = 10_000;
+const MOST_TRIES = 3;
 const LOG_BYTES = 10_000_000;
 
 export interface TemporalOptions {
@@ -78,12 +79,22 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
   try {
     await endLeftOver(dataDir);
     const executable = options.executable ?? (await getTemporal(options.report)).path;
-    return await launch(executable, options, lock);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await launch(executable, options, lock);
+      } catch (error) {
+        if (tries === MOST_TRIES || !lostPort(error)) throw error;
+      }
+    }
   } catch (error) {
     lock.release();
     throw error;
   }
 }
+
+/** Ports are looked for before they are used, ours here and those of its parts by the server itself: another program can be quicker. */
+const lostPort = (error: unknown): boolean =>
+  isCountersignError(error) && error.code === 'server_stopped' && error.message.includes('address already in use');
 
 async function lockFolder(dataDir: string): Promise<Lock> {
   const lock = await tryLock(join(dataDir, 'service.lock'));
@@ -127,7 +138,7 @@ async function launch(executable: string, options: TemporalOptions, lock: Lock):
   writeFileSync(join(dataDir, 'temporal.pid'), `${pid}\n${processStart(pid) ?? ''}\n`);
 
   let stopping = false;
-  const stop = async (): Promise<void> => {
+  const end = async (): Promise<void> => {
     stopping = true;
     if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
       child.kill('SIGTERM');
@@ -135,6 +146,9 @@ async function launch(executable: string, options: TemporalOptions, lock: Lock):
       await ended;
       clearTimeout(timer);
     }
+  };
+  const stop = async (): Promise<void> => {
+    await end();
     releaseFolder(dataDir, lock);
   };
 
@@ -147,7 +161,8 @@ async function launch(executable: string, options: TemporalOptions, lock: Lock):
       }),
     ]);
   } catch (error) {
-    await stop();
+    await end();
+    rmSync(join(dataDir, 'temporal.pid'), { force: true });
     throw error;
   } finally {
     waiting.abort();

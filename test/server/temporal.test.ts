@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectionSettings, discoverService } from '../../src/server/connect.ts';
+import { findTemporal } from '../../src/server/find-temporal.ts';
 import { type Lock, tryLock } from '../../src/server/lock.ts';
 import { processStart, waitUntilGone } from '../../src/server/processes.ts';
 import { type ServerExit, startTemporal } from '../../src/server/temporal.ts';
@@ -151,6 +152,31 @@ describe('the embedded server', () => {
     await expect(
       startTemporal({ dataDir: folder('none'), ...options, executable: '/no/such/program' }),
     ).rejects.toMatchObject({ code: 'server_stopped', message: expect.stringContaining('/no/such/program') });
+  });
+
+  test('is started again where another program took one of its ports meanwhile, and not for ever', async () => {
+    const found = await findTemporal();
+    if (!found) throw new Error('no Temporal server program');
+    const losing = async (name: string, times: number) => {
+      const executable = join(home, name);
+      const tries = `${executable}.tries`;
+      const lost = 'failed listening for HTTP API: listen tcp 127.0.0.1:42525: bind: address already in use';
+      await writeFile(
+        executable,
+        `#!/bin/sh\necho x >> ${tries}\nif [ $(wc -l < ${tries}) -le ${times} ]; then echo '${lost}' >&2; exit 1; fi\nexec ${found.path} "$@"\n`,
+        { mode: 0o700 },
+      );
+      return { tries, start: () => startTemporal({ dataDir: folder(`data-${name}`), port: 0, ui: false, executable }) };
+    };
+    const once = await losing('once', 1);
+    const server = await once.start();
+    await withConnection(server.address, (connection) => connection.ensureConnected());
+    await server.stop();
+    expect(await readFile(once.tries, 'utf8')).toBe('x\nx\n');
+
+    const always = await losing('always', 99);
+    await expect(always.start()).rejects.toMatchObject({ code: 'server_stopped' });
+    expect(await readFile(always.tries, 'utf8')).toBe('x\nx\nx\n');
   });
 
   test('that cannot start leaves nothing running in its owner', async () => {
