@@ -4,17 +4,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it } from 'vitest';
 import { admitSession } from '../../src/activities/admit-session.ts';
 import type { Dependencies } from '../../src/activities/dependencies.ts';
-import type { OpenedAnswer, SessionFacts } from '../../src/protocol/session.ts';
-
-const facts: SessionFacts = {
-  id: 's',
-  kind: 'main',
-  main: 's',
-  depth: 0,
-  workspace: '/w',
-  agent: 'default',
-  channel: null,
-};
+import type { OpenedAnswer } from '../../src/protocol/session.ts';
+import { MAIN_FACTS as facts } from '../support/session-facts.ts';
 
 /** Of an attempt in which the reading of the session fails. */
 function admit(attempt: number, error: Error): Promise<OpenedAnswer> {

@@ -1,15 +1,6 @@
 import { expect, it } from 'vitest';
-import { type SessionFacts, sessionRecord } from '../../src/protocol/session.ts';
-
-const facts: SessionFacts = {
-  id: 's',
-  kind: 'main',
-  main: 's',
-  depth: 0,
-  workspace: '/w',
-  agent: 'default',
-  channel: null,
-};
+import { sessionRecord } from '../../src/protocol/session.ts';
+import { MAIN_FACTS as facts } from '../support/session-facts.ts';
 
 const workflow = {
   workflowId: 'session/s',

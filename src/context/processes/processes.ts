@@ -24,23 +24,21 @@ export interface ProcessesOptions {
   above?: readonly string[];
 }
 
-const BUILT_IN = protectedPaths();
-
 /** What models write is bash more often than not. */
 const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
 /** In bubblewrap. Everything that a command started is gone when `run` returns, and when this process dies. */
 export function sandboxProcesses(
-  { root, protection, signal, sealed = [], guarded = BUILT_IN, above = [] }: ProcessesOptions,
+  { root, protection, signal, sealed = [], guarded, above = [] }: ProcessesOptions,
   options: SandboxOptions,
 ): Processes {
-  const relate = fromTop(guarded, root, above);
-  const writable = relate([]) !== 'protected';
   return {
     async run({ command, cwd = '.', env, timeoutMs }) {
       const requested = requestedEnvironment(env);
       const folder = await workingFolderOf(cwd, root, protection);
       const absent = absentPaths(root, protection);
+      const relate = fromTop(guarded ?? protectedPaths(), root, above);
+      const writable = relate([]) !== 'protected';
       const places = placesIn(root, relate);
       const argv = [SHELL, '-c', command];
       const sandboxed = { root, protection, argv, cwd: folder, env: requested, writable, files: sealed, places };
