@@ -14,11 +14,11 @@ import { approvalRecord, grantRecord } from '../../protocol/approval-record.ts';
 import type { CallInput, ExecuteInput } from '../../protocol/call.ts';
 import type { Grant, GrantPlace } from '../../protocol/grant.ts';
 import type { CallName } from '../../protocol/ids.ts';
-import type { JsonObject } from '../../protocol/json.ts';
+import { type JsonObject, isSameJson } from '../../protocol/json.ts';
 import { CALL_MESSAGE } from '../../protocol/names.ts';
 import type { ApprovalRecord, Ask, Execution, Judgement, Outcome, Prepared } from '../../protocol/outcome.ts';
 import type { SessionFacts } from '../../protocol/session.ts';
-import { type VerifySettings, type VerifyTool, checkGrantUse, comesTo, same } from './verify-content.ts';
+import { type VerifySettings, type VerifyTool, checkGrantUse, comesTo } from './verify-content.ts';
 
 export interface Check {
   /** ISO 8601, of the event that was checked. */
@@ -197,7 +197,7 @@ function decisionsHold(reading: Reading, event: HistoryEvent, asked: Asked, seal
   }
   const again = sealDecisions(sealedDecisions(sealed), sealed.verified);
   const state = sealed.decision === 'approve' ? 'approved' : 'denied';
-  const ok = result.state === state && (result.verified || !sealed.verified) && same(again, sealed);
+  const ok = result.state === state && (result.verified || !sealed.verified) && isSameJson(again, sealed);
   if (!ok)
     say(reading, event, 'decision', false, `the record names ${sealed.approver} otherwise than the decision does`);
   return ok;
@@ -291,7 +291,7 @@ async function checkOne(
   const again = isAgain(reading);
   reading.ran = { count: reading.ran.count + 1, last: status };
   if (again) return tell(false, 'once more of what has run');
-  const ownCall = input.tool === reading.input.tool && reading.given.some((args) => same(args, input.arguments));
+  const ownCall = input.tool === reading.input.tool && reading.given.some((args) => isSameJson(args, input.arguments));
   if (!ownCall) return tell(false, 'of another tool or other arguments than the call’s');
   if (input.approval) return tell(...ofApproval(reading, input, input.approval));
   if (input.grant) return tell(...(await ofGrant(reading, event, input, input.grant)));
@@ -318,7 +318,7 @@ function ofApproval(
   const first = decided.find((one) => one.digest === digest);
   if (!what || first?.decision !== 'approve')
     return [false, `of ${shortCode(digest)}, which nothing that holds approved`];
-  if (!decided.some((one) => same(one, decision)))
+  if (!decided.some((one) => isSameJson(one, decision)))
     return [false, `of ${shortCode(digest)}, by another decision than those that came`];
   const { ask } = what;
   const ok = ask.requestedAt === requestedAt && ask.expiresAt === expiresAt && comesTo(tool, ask, input.arguments);
@@ -339,7 +339,7 @@ async function ofGrant(
     prepared.verdict === 'run' ? prepared.grant?.grant : undefined,
     ...decided.map((sealed) => sealed.grant),
   ];
-  if (!came.some((one) => one !== undefined && same(one, grant)))
+  if (!came.some((one) => one !== undefined && isSameJson(one, grant)))
     return [false, `by grant ${grant.id}, which did not come to this call or does not hold`];
   if (isUnchecked(reading, grant)) return ['unchecked', `by grant ${grant.id}: ${UNCHECKED}`];
   const ask = prepared.verdict === 'ask' ? { ask: prepared.ask } : {};
@@ -355,7 +355,7 @@ function checkOutcome(reading: Reading, event: HistoryEvent): void {
   const needed = reading.asked.size > 0 && outcome?.status === 'completed';
   const record = outcome?.approval;
   if (!record && !needed) return;
-  const ok = record !== undefined && reading.records.some((one) => same(one, record));
+  const ok = record !== undefined && reading.records.some((one) => isSameJson(one, record));
   const who = record ? `${record.decision} by ${record.approver}` : 'nobody';
   say(reading, event, 'outcome', ok, `names ${who}${ok ? '' : ', which nothing that holds says'}`);
 }

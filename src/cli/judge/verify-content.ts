@@ -1,12 +1,11 @@
 /** Of a call's history: whether what ran is what was asked, and whether a grant covers it. Pure but for links in the workspace. */
-import canonicalize from 'canonicalize';
 import { matchGrant, verifyGrant } from '../../approval/grants.ts';
 import type { Config } from '../../config/index.ts';
 import { resolveSubjects } from '../../context/index.ts';
 import type { ToolFacts } from '../../policy/index.ts';
 import type { BoundCommand } from '../../protocol/approval.ts';
 import type { Grant, GrantPlace } from '../../protocol/grant.ts';
-import type { JsonObject } from '../../protocol/json.ts';
+import { type JsonObject, isSameJson } from '../../protocol/json.ts';
 import type { Ask } from '../../protocol/outcome.ts';
 import type { SessionFacts } from '../../protocol/session.ts';
 import type { Tier } from '../../protocol/tool.ts';
@@ -20,13 +19,11 @@ export type VerifyTool = Tool | ToolFacts;
 
 const isWhole = (tool: VerifyTool): tool is Tool => 'parameters' in tool;
 
-export const same = (one: unknown, other: unknown): boolean => canonicalize(one) === canonicalize(other);
-
 /** Whether what was handed over comes to the arguments that were asked about. A tool of now that is another says nothing of its defaults of then. */
 export function comesTo(tool: VerifyTool, ask: Ask, given: JsonObject): boolean {
   if (!isWhole(tool) || fingerprint(tool) !== ask.fingerprint) return true;
   const validated = validateArguments(tool, given);
-  return validated.ok && same(validated.arguments, ask.arguments);
+  return validated.ok && isSameJson(validated.arguments, ask.arguments);
 }
 
 export interface GrantUse {
