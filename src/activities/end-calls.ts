@@ -1,6 +1,7 @@
 /** Ends the calls of a closing session: those that wait are denied, those that run are cancelled, each by its own workflow. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { forEachAtMost } from '../common/at-most.ts';
+import { listed } from '../client/listed.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { isSessionId } from '../protocol/ids.ts';
 import { CALL_MESSAGE, SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
@@ -13,7 +14,7 @@ export async function endCalls({ client }: Pick<Dependencies, 'client'>, session
   if (!isSessionId(session)) throw new CountersignError('invalid_id', 'not a session id');
   const query = `${SEARCH_ATTRIBUTE.session}="${session}" AND WorkflowType="${WORKFLOW.call}" AND ExecutionStatus="Running"`;
   let told = 0;
-  await forEachAtMost(client.workflow.list({ query }), AT_ONCE, async ({ workflowId, runId }) => {
+  await forEachAtMost(listed(client, query), AT_ONCE, async ({ workflowId, runId }) => {
     await tell(client, workflowId, runId);
     told += 1;
   });

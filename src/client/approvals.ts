@@ -18,6 +18,7 @@ import {
   longCode,
   shortCode,
 } from '../protocol/approval.ts';
+import { type Listed, listed } from './listed.ts';
 import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
 import { CountersignError, isCountersignError } from '../protocol/errors.ts';
 import { readStanding, readWaiting } from '../protocol/forms.ts';
@@ -117,9 +118,6 @@ async function whyNothing(call: CallHandle): Promise<string> {
 const EXAMINED_MS = 2_000;
 const ASK_AGAIN_MS = 100;
 
-/** As many as a server gives at once. */
-const PAGE = 1_000;
-
 const WAITING = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.state}="waiting" AND ExecutionStatus="Running"`;
 
 const waitingQuery = (session: string | undefined): string =>
@@ -136,6 +134,16 @@ const NAMED = 5;
 /** Listings follow a moment later. */
 const LISTED_MS = 200;
 
+/** Undefined where it is none: anybody in the namespace can start a call's workflow with a memo of their own. */
+function waitingCall({ workflowId, memo, searchAttributes }: Listed): WaitingCall | undefined {
+  const name = parseCallWorkflowId(workflowId);
+  const waiting = name && readWaiting(memo[CALL_MEMO], name);
+  if (!waiting) return undefined;
+  const agent = searchAttributes[SEARCH_ATTRIBUTE.agent]?.[0];
+  const asked = waiting.for === 'approval' && { code: shortCode(waiting.request.digest), summary: waiting.summary };
+  return { ...name, id: workflowId, ...(typeof agent === 'string' && { agent }), waiting, ...asked };
+}
+
 export class Approvals {
   readonly #transport: Transport;
 
@@ -148,22 +156,16 @@ export class Approvals {
    * given. The server's listing follows what happens a moment later.
    */
   async pending({ all = false, session, limit = Infinity }: PendingOptions = {}): Promise<WaitingCall[]> {
-    return this.#waiting(waitingQuery(session), { all, limit });
+    return this.#waiting(waitingQuery(session), limit, ({ waiting }) => all || waiting.for === 'approval');
   }
 
-  async #waiting(query: string, { all, limit }: { all: boolean; limit: number }): Promise<WaitingCall[]> {
+  /** The newest so many that are meant. */
+  async #waiting(query: string, limit: number, isMeant: (call: WaitingCall) => boolean): Promise<WaitingCall[]> {
     const found: WaitingCall[] = [];
-    const list = this.#transport.client.workflow.list({ query, pageSize: Math.min(limit, PAGE) });
     await reach(async () => {
-      for await (const { workflowId, memo, searchAttributes } of list) {
-        const name = parseCallWorkflowId(workflowId);
-        // Anybody in the namespace can start a call's workflow with a memo of their own; one of another form ends no listing.
-        const waiting = name && readWaiting(memo?.[CALL_MEMO], name);
-        if (!waiting || (waiting.for !== 'approval' && !all)) continue;
-        const agent = searchAttributes[SEARCH_ATTRIBUTE.agent]?.[0];
-        const asked =
-          waiting.for === 'approval' ? { code: shortCode(waiting.request.digest), summary: waiting.summary } : {};
-        found.push({ ...name, id: workflowId, ...(typeof agent === 'string' && { agent }), waiting, ...asked });
+      for await (const execution of listed(this.#transport.client, query, { wanted: limit })) {
+        const call = waitingCall(execution);
+        if (call && isMeant(call)) found.push(call);
         if (found.length >= limit) return;
       }
     });
@@ -315,7 +317,9 @@ export class Approvals {
   /** Of the calls that asked and no longer wait, the latest that had this code. */
   async #pastByCode(code: string): Promise<{ request: ApprovalRequest } | undefined> {
     return reach(async () => {
-      for await (const { workflowId, memo } of this.#transport.client.workflow.list({ query: withCode(PAST, code) })) {
+      for await (const { workflowId, memo } of listed(this.#transport.client, withCode(PAST, code), {
+        wanted: NAMED,
+      })) {
         const name = parseCallWorkflowId(workflowId);
         const request = name && askedBy(name, memo);
         if (request && isCodeOf(code, request.digest)) return { request };
@@ -333,19 +337,16 @@ export class Approvals {
 
   /** Of a request that waits; where none does, of the latest that did. */
   async #byCode(code: string): Promise<CallName> {
-    const look = () => this.#waiting(withCode(WAITING, code), { all: false, limit: NAMED });
-    let listed = await look();
-    if (listed.length === 0) {
+    // Anybody can list what they like under a code; what counts is the digest of the request.
+    const digest = ({ waiting }: WaitingCall): string => (waiting.for === 'approval' ? waiting.request.digest : '');
+    const look = () => this.#waiting(withCode(WAITING, code), NAMED, (call) => isCodeOf(code, digest(call)));
+    let matches = await look();
+    if (matches.length === 0) {
       await sleep(LISTED_MS);
-      listed = await look();
+      matches = await look();
     }
-    const matches = listed.flatMap(({ waiting, ...call }) =>
-      waiting.for === 'approval' && isCodeOf(code, waiting.request.digest)
-        ? { ...call, longCode: longCode(waiting.request.digest) }
-        : [],
-    );
     if (matches.length > 1) {
-      const names = matches.map((call) => `'${call.longCode}' (${call.id})`).join(', ');
+      const names = matches.map((call) => `'${longCode(digest(call))}' (${call.id})`).join(', ');
       throw new CountersignError('ambiguous_name', `${code} is the code of several calls; say which: ${names}`);
     }
     const found = matches[0] ?? (await this.#pastByCode(code))?.request;

@@ -1,7 +1,8 @@
 /** A session's story: its children and its calls in one line each, and the decisions that were taken in it. */
+import type { Client } from '@temporalio/client';
 import { mapAtMost } from '../common/at-most.ts';
 import { fromPlainMarkdown } from '../protocol/markdown.ts';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { type Listed, listed } from './listed.ts';
 import { redactJson } from '../approval/redact.ts';
 import type { Agreed, Decision, DecisionAnswer } from '../protocol/approval.ts';
 import { readDecision, readDecisionAnswer, readNotice } from '../protocol/forms.ts';
@@ -35,7 +36,7 @@ export type SessionEntry = { at: string } & (
   | { what: 'notice'; kind: 'bad_signature' | 'flooded'; session: string; callId?: string; text: string }
   /** A message that is none of those that sessions know. */
   | { what: 'unheard'; message: string; by: string }
-  | { what: 'closed'; reason: string; callsEnded: number }
+  | { what: 'closed'; reason: string; callsEnded: number; callsLeft: number }
 );
 
 /** What somebody decided, and what the session answered; `via` a signal nobody hears the answer. */
@@ -95,12 +96,15 @@ function ownEntries(events: readonly HistoryEvent[]): SessionEntry[] {
     const signal = event.workflowExecutionSignaledEventAttributes;
     if (signal) return [...messageOf(at, signal.signalName ?? '', valueOf(signal.input), signal.identity ?? '')];
     const completed = event.workflowExecutionCompletedEventAttributes;
-    const { reason, callsEnded } = valueOf<Partial<SessionClosed>>(completed?.result) ?? {};
-    const ended = typeof callsEnded === 'number' ? callsEnded : 0;
-    return completed ? [{ at, what: 'closed', reason: textOf(reason), callsEnded: ended }] : [];
+    if (!completed) return [];
+    const { reason, callsEnded, callsLeft } = valueOf<Partial<SessionClosed>>(completed.result) ?? {};
+    return [
+      { at, what: 'closed', reason: textOf(reason), callsEnded: countOf(callsEnded), callsLeft: countOf(callsLeft) },
+    ];
   });
 }
 
+const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Of the signals, those that matter to an auditor and stand in no other entry. */
@@ -171,20 +175,21 @@ export function tellEdits(story: SessionEntry[], decisions: readonly DecisionEnt
 const callsQuery = (session: string): string =>
   `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.session}="${session}"`;
 
+const SESSIONS = `WorkflowType="${WORKFLOW.session}"`;
+
 /** Full names of every call of a session and of the sessions below it, as listings have them. */
 export async function callsUnder(client: Client, session: string): Promise<string[]> {
   const calls = new Set<string>();
   await reach(async () => {
     for (const id of await sessionsUnder(client, session))
-      for await (const { workflowId } of client.workflow.list({ query: callsQuery(id), pageSize: 1_000 }))
-        calls.add(workflowId);
+      for await (const { workflowId } of listed(client, callsQuery(id))) calls.add(workflowId);
   });
   return [...calls];
 }
 
 async function sessionsUnder(client: Client, session: string): Promise<Set<string>> {
   const below = new Map<string, Set<string>>();
-  for await (const info of client.workflow.list({ query: `WorkflowType="${WORKFLOW.session}"` })) {
+  for await (const info of listed(client, SESSIONS)) {
     const { id, parent } = sessionRecord(info)?.facts ?? {};
     if (id !== undefined && parent !== undefined) below.set(parent, (below.get(parent) ?? new Set()).add(id));
   }
@@ -195,14 +200,14 @@ async function sessionsUnder(client: Client, session: string): Promise<Set<strin
 }
 
 async function callsOf(client: Client, session: string): Promise<SessionEntry[]> {
-  const found: WorkflowExecutionInfo[] = [];
+  const found: Listed[] = [];
   await reach(async () => {
-    for await (const info of client.workflow.list({ query: callsQuery(session), pageSize: 1_000 })) found.push(info);
+    for await (const info of listed(client, callsQuery(session))) found.push(info);
   });
   return mapAtMost(found, AT_ONCE, (info, i) => callEntry(info, i < SUMMARIES ? client : undefined));
 }
 
-async function callEntry(info: WorkflowExecutionInfo, client: Client | undefined): Promise<SessionEntry> {
+async function callEntry(info: Listed, client: Client | undefined): Promise<SessionEntry> {
   const { workflowId, startTime, closeTime } = info;
   const summary = await client?.workflow
     .getHandle(workflowId, info.runId)
@@ -225,7 +230,7 @@ async function callEntry(info: WorkflowExecutionInfo, client: Client | undefined
 }
 
 /** A call that ran without waiting and completed leaves no state in the listing. */
-function standing({ status, searchAttributes }: WorkflowExecutionInfo): CallStanding {
+function standing({ status, searchAttributes }: Listed): CallStanding {
   const state = searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] as CallStanding | undefined;
   switch (status.name) {
     case 'RUNNING':
@@ -242,7 +247,7 @@ function standing({ status, searchAttributes }: WorkflowExecutionInfo): CallStan
 async function childrenOf(client: Client, session: string): Promise<SessionEntry[]> {
   const entries = new Map<string, Extract<SessionEntry, { what: 'child' }>>();
   await reach(async () => {
-    for await (const info of client.workflow.list({ query: `WorkflowType="${WORKFLOW.session}"` })) {
+    for await (const info of listed(client, SESSIONS)) {
       const child = sessionRecord(info);
       if (child?.facts.parent !== session) continue;
       const { id, kind } = child.facts;

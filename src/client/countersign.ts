@@ -1,6 +1,7 @@
 /** The door for backends: connect, open sessions, run calls, decide on approvals. */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
+import { listed } from './listed.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { isSessionId, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, TASK_QUEUE, WORKFLOW } from '../protocol/names.ts';
@@ -162,7 +163,7 @@ export class Countersign<Tools = BuiltInTools> {
     const query = `WorkflowType="${WORKFLOW.session}"${all ? ' AND ExecutionStatus!="ContinuedAsNew"' : ' AND ExecutionStatus="Running"'}`;
     const found: SessionRecord[] = [];
     try {
-      for await (const info of this.#transport.client.workflow.list({ query })) {
+      for await (const info of listed(this.#transport.client, query)) {
         const session = sessionRecord(info);
         if (session) found.push(session);
       }

@@ -158,7 +158,7 @@ export class SessionHandle<Tools = BuiltInTools> {
       return (await reach(() => this.#workflow.result())) as SessionClosed;
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
-      return { reason: error.cause?.message ?? error.message, callsEnded: 0, childrenLeft: [] };
+      return { reason: error.cause?.message ?? error.message, callsEnded: 0, callsLeft: 0, childrenLeft: [] };
     }
   }
 

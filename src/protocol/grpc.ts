@@ -1,6 +1,7 @@
 /** The status codes of gRPC by which a Temporal server's answers are told apart. */
 
 export const GRPC_STATUS = {
+  invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,
   alreadyExists: 6,

@@ -177,8 +177,10 @@ export interface ChildEnded {
 /** How a session ended. */
 export interface SessionClosed {
   reason: string;
-  /** Calls that were ended by the closing. */
+  /** Calls that were ended by the closing: of those that were open at once, as listings had them. */
   callsEnded: number;
+  /** Calls that were told to end and had not within half a minute. Each ends by itself, when its worker is back or its tool lets go. */
+  callsLeft: number;
   /** Children that did not report their end in time. */
   childrenLeft: string[];
 }

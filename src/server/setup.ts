@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { CountersignError } from '../protocol/errors.ts';
-import { hasGrpcStatus } from '../protocol/grpc.ts';
+import { type GrpcStatus, hasGrpcStatus } from '../protocol/grpc.ts';
 import { SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 
 /** An id is never reused, and Temporal knows a closed call for as long as this. */
@@ -16,7 +16,8 @@ const DAY_SECONDS = 86_400;
 /** From temporal.api.enums.v1.IndexedValueType. */
 const KEYWORD = 2;
 
-const NAMESPACE_MS = 30_000;
+/** For so long at most a cluster's parts are waited for: they learn of what is new from caches, some seconds later. */
+const KNOWN_MS = 30_000;
 
 export interface NamespaceState {
   exists: boolean;
@@ -95,23 +96,36 @@ export async function setupNamespace(
     else commands.push(operator.retention);
   }
   const isThere = state.exists || created.length > 0;
+  const added: string[] = [];
   for (const name of state.missingAttributes) {
     const add = (): Promise<unknown> =>
       connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { [name]: KEYWORD } });
-    if (isThere && (await allowed(add))) created.push(`search attribute ${name}`);
+    if (isThere && (await allowed(add))) added.push(name);
     else commands.push(operator.attribute(name));
   }
+  if (added.length > 0) await listable(connection, namespace, added);
+  created.push(...added.map((name) => `search attribute ${name}`));
   return { created, commands };
 }
 
-/** A cluster's parts learn of a new namespace from a cache, some seconds later. */
-async function visible(connection: ConnectionLike, namespace: string): Promise<void> {
-  for (const until = Date.now() + NAMESPACE_MS; Date.now() < until; await sleep(200)) {
+/** Waits until a new namespace is known. */
+const visible = ({ operatorService }: ConnectionLike, namespace: string): Promise<void> =>
+  untilKnown('notFound', () => operatorService.listSearchAttributes({ namespace }));
+
+/** Waits until workflows can be listed by new search attributes, and so can have them. */
+const listable = ({ workflowService }: ConnectionLike, namespace: string, names: readonly string[]): Promise<void> => {
+  const query = names.map((name) => `${name} IS NOT NULL`).join(' AND ');
+  return untilKnown('invalidArgument', () => workflowService.countWorkflowExecutions({ namespace, query }));
+};
+
+/** Asks until the answer is another than this status. */
+async function untilKnown(unknown: GrpcStatus, ask: () => Promise<unknown>): Promise<void> {
+  for (const until = Date.now() + KNOWN_MS; Date.now() < until; await sleep(100)) {
     try {
-      await connection.operatorService.listSearchAttributes({ namespace });
+      await ask();
       return;
     } catch (error) {
-      if (!hasGrpcStatus(error, 'notFound')) return;
+      if (!hasGrpcStatus(error, unknown)) return;
     }
   }
 }

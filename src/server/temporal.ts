@@ -202,6 +202,9 @@ const DYNAMIC_CONFIG = {
   // nothing waits for those, and written as they come they would hold up the calls that are written beside them.
   'history.transferProcessorMaxPollRPS': 2000,
   'history.timerProcessorMaxPollRPS': 2000,
+  // A development server reads the search attributes there are from its database for each row that it lists and each start: meant for
+  // trying search attributes out, and most of what listing costs.
+  'system.forceSearchAttributesCacheRefreshOnRead': false,
   // The first workflow task comes back with the start, and an activity with the task that scheduled it.
   'system.enableEagerWorkflowStart': true,
   'system.enableActivityEagerExecution': true,

@@ -21,6 +21,9 @@ const { endCalls } = proxyActivities<Activities>({
 
 /** Facts about sessions are cached by workers for this long; a call judged by such a fact shows up in the second list. */
 const CACHE_LIFE_MS = 5_000;
+/** A call that has not ended by then is left to itself: who starts a workflow in the name of a call that no worker takes keeps no session open. */
+const CALLS_MS = 30_000;
+const FIRST_PAUSE_MS = 500;
 /** Children that have not reported their end by then are named in the result instead of awaited. */
 const CHILDREN_MS = 60_000;
 
@@ -29,14 +32,29 @@ export async function closing(self: Session): Promise<void> {
   await condition(() => self.state === 'closing');
   upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: ['closing'] });
   const reason = `its parent closed: ${self.closeReason ?? ''}`.slice(0, 200);
-  for (let empty = 0; empty < 2;) {
-    await tellChildren(self, reason);
-    const count = await endCalls(self.facts.id);
-    self.callsEnded += count;
-    empty = count === 0 ? empty + 1 : 0;
-    if (empty < 2) await sleep(count === 0 ? CACHE_LIFE_MS : 500, { summary: 'see whether calls still run' });
-  }
+  await endOwnCalls(self, () => tellChildren(self, reason));
   await condition(() => self.children.size === 0, CHILDREN_MS, { summary: 'children end' });
+}
+
+/** Tells them to end until listings have had none twice, each time telling the children first. */
+async function endOwnCalls(self: Session, tellBelow: () => Promise<void>): Promise<void> {
+  const until = Date.now() + CALLS_MS;
+  let most = 0;
+  let pause = FIRST_PAUSE_MS;
+  for (let empty = 0; ;) {
+    await tellBelow();
+    const open = await endCalls(self.facts.id);
+    most = Math.max(most, open);
+    empty = open === 0 ? empty + 1 : 0;
+    const late = Date.now() > until;
+    if (empty === 2 || (open > 0 && late)) {
+      self.callsEnded = most - open;
+      self.callsLeft = open;
+      return;
+    }
+    await sleep(open === 0 ? CACHE_LIFE_MS : pause, { summary: 'see whether calls still run' });
+    pause = Math.min(pause * 2, CACHE_LIFE_MS);
+  }
 }
 
 /** In each round, for a child may have been in the making when the closing began. */

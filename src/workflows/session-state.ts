@@ -86,6 +86,8 @@ export class Session {
   background = 0;
   /** Calls that the closing ended. */
   callsEnded = 0;
+  /** Calls that were told to end and have not. */
+  callsLeft = 0;
 
   readonly input: SessionInput;
   #tickets = new Map<number, { resolve: (answer: Answer) => void; whenOver: Answer }>();

@@ -377,5 +377,6 @@ async function end(self: Session): Promise<SessionClosed> {
   self.state = 'closed';
   upsertSearchAttributes({ [SEARCH_ATTRIBUTE.state]: ['closed'] });
   await condition(allHandlersFinished);
-  return { reason, callsEnded: self.callsEnded, childrenLeft: [...self.children.keys()] };
+  const { callsEnded, callsLeft } = self;
+  return { reason, callsEnded, callsLeft, childrenLeft: [...self.children.keys()] };
 }

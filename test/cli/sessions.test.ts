@@ -34,7 +34,7 @@ describe('sessions', () => {
     ]);
     expect(await json('session', 'close', 'one')).toMatchObject([
       0,
-      { id: 'one', state: 'closed', callsEnded: 0, childrenLeft: [] },
+      { id: 'one', state: 'closed', callsEnded: 0, callsLeft: 0, childrenLeft: [] },
     ]);
     expect(await json('session', 'close', 'one')).toMatchObject([0, { id: 'one', state: 'closed' }]);
     expect(await json('session', 'show', 'one')).toMatchObject([0, { id: 'one', state: 'closed' }]);

@@ -230,7 +230,7 @@ describe('closing', () => {
     await correcting.settled();
     await expect.poll(() => marks(service.log, 'begin closing-run')).toBe(1);
     const closed = await main.close('done');
-    expect(closed).toEqual({ reason: 'done', callsEnded: 0, childrenLeft: [] });
+    expect(closed).toEqual({ reason: 'done', callsEnded: 0, callsLeft: 0, childrenLeft: [] });
     expect(await waiting.outcome()).toMatchObject({ status: 'denied', error: { code: 'session_closed' } });
     expect(await correcting.outcome()).toMatchObject({ status: 'denied', error: { code: 'session_closed' } });
     expect(await running.outcome()).toMatchObject({ status: 'cancelled', tries: 1 });

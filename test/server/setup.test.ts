@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { claimTry, readClaim } from '../../src/context/state/claims.ts';
 import { sweepKnown } from '../../src/server/sweep-known.ts';
 import { filesIn, scratch } from '../context/support.ts';
+import { SEARCH_ATTRIBUTE } from '../../src/protocol/names.ts';
 import { inspectNamespace, isComplete, setupNamespace } from '../../src/server/setup.ts';
 
 let connection: Connection;
@@ -58,6 +59,14 @@ test('a namespace that does not exist is made', async () => {
     commands: [],
   });
   expect(isComplete(await inspectNamespace(connection, 'absent'))).toBe(true);
+});
+
+test('workflows can have the search attributes as soon as they are there', async () => {
+  await setupNamespace(connection, 'soon');
+  const { workflow } = new Client({ connection, namespace: 'soon' });
+  const searchAttributes = Object.fromEntries(Object.values(SEARCH_ATTRIBUTE).map((name) => [name, ['a']]));
+  const started = await workflow.start('any', { workflowId: 'soon', taskQueue: 'nobody', searchAttributes });
+  expect((await started.describe()).searchAttributes).toMatchObject(searchAttributes);
 });
 
 test('a longer retention is left as it is', async () => {

@@ -157,11 +157,13 @@ async function close(id: string, { json }: Common): Promise<void> {
       return printJson({
         id,
         state: 'closed',
-        ...(closed ?? { reason: 'it was closed before', callsEnded: 0, childrenLeft: [] }),
+        ...(closed ?? { reason: 'it was closed before', callsEnded: 0, callsLeft: 0, childrenLeft: [] }),
       });
     if (!closed) return print(`Session ${id} was closed before.`);
     const calls = closed.callsEnded === 0 ? 'no call was open' : `${closed.callsEnded} open call(s) ended`;
     print(`Session ${id} is closed; ${calls}.`);
+    if (closed.callsLeft > 0)
+      print(`${closed.callsLeft} call(s) were told to end and have not yet: countersign audit '${id}'`);
     if (closed.childrenLeft.length > 0)
       print(`Children that have not reported their end: ${closed.childrenLeft.join(', ')}`);
   });

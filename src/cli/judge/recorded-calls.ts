@@ -1,6 +1,7 @@
 /** Calls that were made, with what was said of them then: from Temporal's listing and history, for a dry run of rules. */
 import { type HistoryEvent, localActivityOf, readHistory, valueOf } from '../../client/history.ts';
 import { reach } from '../../client/transport.ts';
+import { listed } from '../../client/listed.ts';
 import type { JudgedSession, RecordedCall } from '../../policy/index.ts';
 import type { Amendment, CallInput } from '../../protocol/call.ts';
 import { parseCallWorkflowId } from '../../protocol/ids.ts';
@@ -18,9 +19,9 @@ export interface Judged {
 }
 
 /** Ids of the calls that were started since then, newest first. */
-export async function* callsSince({ temporal }: AnyCountersign, since: Date): AsyncGenerator<string> {
+export async function* callsSince({ temporal }: Pick<AnyCountersign, 'temporal'>, since: Date): AsyncGenerator<string> {
   const query = `WorkflowType="${WORKFLOW.call}" AND StartTime>="${since.toISOString()}"`;
-  const listing = temporal.workflow.list({ query, pageSize: 200 })[Symbol.asyncIterator]();
+  const listing = listed(temporal, query);
   for (;;) {
     const next = await reach(() => listing.next());
     if (next.done) return;

@@ -327,7 +327,10 @@ function sessionSaid(entry: SessionAudit['entries'][number]): Piece[] {
     case 'close_requested':
       return [`close requested by ${entry.by}: ${entry.reason}`];
     case 'closed':
-      return [`closed: ${entry.reason}; ${entry.callsEnded} call(s) ended by it`];
+      return [
+        `closed: ${entry.reason}; ${entry.callsEnded} call(s) ended by it`,
+        ...(entry.callsLeft > 0 ? [`, ${entry.callsLeft} told to end that had not`] : []),
+      ];
   }
 }
 
