@@ -121,7 +121,7 @@ function outputOf(result: CommandResult): ToolOutput {
     ...(metReadOnly(result)
       ? [`read-only in the sandbox: ${few(result.readOnly)}; write and edit change them, and ask a person`]
       : []),
-    ...(made.length === 0 ? [] : [`made ${few(made)}, which other programs run: tell the person`]),
+    ...madeNote(made),
   ];
   return {
     output: {
@@ -142,6 +142,9 @@ const metReadOnly = ({ exitCode, stderr, readOnly = [] }: CommandResult): boolea
   readOnly.length > 0 &&
   /Read-only file system|Device or resource busy/.test(text(stderr.subarray(-8_192)));
 
+const madeNote = (made: readonly string[] = []): string[] =>
+  made.length === 0 ? [] : [`made ${few(made)}, which other programs run: tell the person`];
+
 const few = (paths: readonly string[] = []): string =>
   paths.slice(0, 10).join(', ') + (paths.length > 10 ? ` and ${paths.length - 10} more` : '');
 
@@ -157,9 +160,10 @@ async function timedOut(
     printed === 0
       ? ''
       : `; it had printed ${printed} bytes (artifact ${(await artifacts.put(result.interleaved, { mediaType: 'text/plain', name: 'output until the time limit' })).hash}), at last: ${tail}`;
+  const made = madeNote(result.made).map((note) => `; it ${note}`);
   return new CountersignError(
     'timeout',
-    `the command was ended after ${seconds} s and is not run again by itself; if it may take longer, call with a greater "timeout"${kept}`,
+    `the command was ended after ${seconds} s and is not run again by itself; if it may take longer, call with a greater "timeout"${made.join('')}${kept}`,
   );
 }
 

@@ -1,27 +1,32 @@
 /**
  * Places at the top of the workspace that other programs run or obey: CI, editors, shells, package managers, and what `protect` adds. In the sandbox they are read-only, for
- * a command there asks nobody, and `write` on them does. What is not there yet cannot be shut: it is told of when a command made it.
+ * a command there asks nobody, and `write` on them does. What is not there yet cannot be shut, nor what is a link or a file with other names: it is told of when a command made
+ * or changed it.
  */
-import { readdirSync } from 'node:fs';
-import type { Relate, Relation } from '../../policy/protected.ts';
+import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { GIT_CONTROL, type Relate, type Relation } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
+import { attempt } from './mount-points.ts';
 
 export interface Place {
   /** From the workspace. */
   names: readonly string[];
-  /** `above`: a folder on the way to a protected place, which must not be put aside. */
-  kind: Relation;
+  /** `above`: a folder on the way to a protected place, which must not be put aside. `link`: one in a place of either kind, over which nothing can be mounted. */
+  kind: Relation | 'link';
 }
 
 /** Each is a mount. */
 const MOST_PLACES = 200;
 
+/** What stands there now, folders before what they hold. `.git` has doors of its own (git-doors.ts). */
+export const placesIn = (root: string, relate: Relate): Place[] => [...look(root, [], relate)];
+
 /**
- * What stands there now, folders before what they hold. `.git` has doors of its own (git-doors.ts). Links are left out: nothing can be mounted over one.
- * @throws CountersignError `protected_path` where there are too many to shut
+ * Those that can be shut.
+ * @throws CountersignError `protected_path` where there are too many
  */
-export function placesIn(root: string, relate: Relate): Place[] {
-  const found = [...look(root, [], relate)];
+export function shutIn(places: readonly Place[]): Place[] {
+  const found = places.filter(({ kind }) => kind !== 'link');
   if (found.length <= MOST_PLACES) return found;
   throw new CountersignError(
     'protected_path',
@@ -32,20 +37,70 @@ export function placesIn(root: string, relate: Relate): Place[] {
 export const pathsOf = (places: readonly Place[]): string[] =>
   places.filter(({ kind }) => kind === 'protected').map(({ names }) => names.join('/'));
 
+/** By path, what tells whether a place is still the same: where a link leads, and the state of a file that has other names. What a mount holds has no state. */
+export type Standing = ReadonlyMap<string, string>;
+
+/** Of these places, of what lies in them, and of what git obeys. */
+export function standingOf(root: string, places: readonly Place[]): Standing {
+  const paths = ['.git', ...places.filter(({ kind }) => kind !== 'above').map(({ names }) => names.join('/'))];
+  const standing = new Map<string, string>();
+  for (const path of paths) {
+    const state = stateOf(`${root}/${path}`);
+    if (state !== undefined) standing.set(path, state);
+  }
+  const control = GIT_CONTROL.filter((name) => !REPOSITORIES.has(name)).map((name) => `.git/${name}`);
+  for (const path of [...control, ...[...paths.slice(1), '.git/hooks'].flatMap((folder) => below(root, folder))]) {
+    const state = stateOf(`${root}/${path}`);
+    if (state) standing.set(path, state);
+  }
+  return standing;
+}
+
+/** Paths of what is there now and was not before, or was another. */
+export const madeSince = (before: Standing, now: Standing): string[] =>
+  [...now].filter(([path, state]) => before.get(path) !== state).map(([path]) => path);
+
+/** Folders of whole repositories, too large to look through. */
+const REPOSITORIES: ReadonlySet<string> = new Set(['modules', 'worktrees']);
+/** Entries of one protected folder that are looked at. */
+const MOST_ENTRIES = 1_000;
+
+function stateOf(path: string): string | undefined {
+  const stats = attempt(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
+  if (stats?.isSymbolicLink()) return `to ${attempt(() => readlinkSync(path))}`;
+  return stats?.isFile() && stats.nlink > 1n ? `${stats.ino} ${stats.ctimeNs}` : stats && '';
+}
+
+/** Links are named and not followed. */
+function below(root: string, folder: string): string[] {
+  const found: string[] = [];
+  const folders = [folder];
+  for (let next = folders.pop(); next !== undefined && found.length < MOST_ENTRIES; next = folders.pop()) {
+    for (const entry of isFolder(`${root}/${next}`) ? entriesOf(`${root}/${next}`) : []) {
+      found.push(`${next}/${entry.name}`);
+      if (entry.isDirectory()) folders.push(`${next}/${entry.name}`);
+    }
+  }
+  return found.slice(0, MOST_ENTRIES);
+}
+
+const isFolder = (path: string): boolean => attempt(() => lstatSync(path).isDirectory()) === true;
+
 function* look(root: string, above: readonly string[], relate: Relate): Generator<Place> {
   for (const entry of entriesOf([root, ...above].join('/'))) {
     const names = [...above, entry.name];
-    if (names[0] === '.git' || !(entry.isFile() || entry.isDirectory())) continue;
+    if (names[0] === '.git' || !(entry.isFile() || entry.isDirectory() || entry.isSymbolicLink())) continue;
     const kind = relate(names);
-    if (kind === 'protected') yield { names, kind };
+    if (kind !== undefined && entry.isSymbolicLink()) yield { names, kind: 'link' };
+    else if (kind === 'protected') yield { names, kind };
     if (kind !== 'above' || !entry.isDirectory()) continue;
-    const below = [...look(root, names, relate)];
-    if (below.length > 0) yield { names, kind };
-    yield* below;
+    const inside = [...look(root, names, relate)];
+    if (inside.length > 0) yield { names, kind };
+    yield* inside;
   }
 }
 
-function entriesOf(folder: string) {
+function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {

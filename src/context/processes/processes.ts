@@ -10,7 +10,7 @@ import { absentPaths, removePlanted } from './planted.ts';
 import { runProcess, type StartedProcess } from './run-process.ts';
 import { withSandbox } from './sandbox.ts';
 import type { SandboxOptions } from './sandbox-status.ts';
-import { pathsOf, placesIn } from './places.ts';
+import { madeSince, pathsOf, placesIn, shutIn, standingOf } from './places.ts';
 
 export interface ProcessesOptions {
   root: string;
@@ -39,16 +39,17 @@ export function sandboxProcesses(
       const absent = absentPaths(root, protection);
       const relate = fromTop(guarded ?? protectedPaths(), root, above);
       const writable = relate([]) !== 'protected';
-      const places = placesIn(root, relate);
+      const found = placesIn(root, relate);
+      const [places, before] = [shutIn(found), standingOf(root, found)];
       const argv = [SHELL, '-c', command];
       const sandboxed = { root, protection, argv, cwd: folder, env: requested, writable, files: sealed, places };
       try {
         const result = await withSandbox(sandboxed, options, (plan) =>
           runProcess({ ...plan, end: endSandbox }, timeoutMs, signal),
         );
-        const readOnly = pathsOf(places);
-        const made = pathsOf(placesIn(root, relate)).filter((path) => !readOnly.includes(path));
-        return { ...result, readOnly, made };
+        // Told however many there are: the command has run, and nothing may say otherwise.
+        const made = madeSince(before, standingOf(root, placesIn(root, relate)));
+        return { ...result, readOnly: pathsOf(places), made };
       } finally {
         await removePlanted(root, absent);
       }

@@ -176,4 +176,48 @@ describe('what the shell tool says of it', () => {
     renameSync(join(workspace, '.vscode'), join(workspace, 'vscode'));
     expect((await run('shell', { command: 'true' }, context)).output).not.toHaveProperty('note');
   });
+
+  it('links that stand in such a place, which nothing can be mounted over', async () => {
+    const { sh, workspace } = await workspaceWith(['evil/tasks.json', 'real/tasks.json']);
+    symlinkSync('real', join(workspace, '.idea'));
+    expect((await sh('ln -s evil .vscode; ln -s evil .github; ln -s nothing .envrc')).made).toEqual([
+      '.envrc',
+      '.github',
+      '.vscode',
+    ]);
+    expect((await sh('true')).made).toEqual([]);
+    expect((await sh('rm .idea && ln -s evil .idea')).made).toEqual(['.idea']);
+  });
+
+  it('a file that another name reaches, when it is changed by that name', async () => {
+    const { sh } = await workspaceWith(['a.txt']);
+    const first = 'mkdir .vscode; echo {} > .vscode/tasks.json; ln .vscode/tasks.json t; echo > .envrc; ln .envrc e';
+    expect((await sh(first)).made).toEqual(expect.arrayContaining(['.envrc', '.vscode']));
+    expect((await sh('cat t e')).made).toEqual([]);
+    expect((await sh('echo evil > t; touch -d 2020-01-01 t')).made).toEqual(['.vscode/tasks.json']);
+    expect((await sh('echo evil > e')).made).toEqual(['.envrc']);
+  });
+
+  it('a repository, and what git obeys in one by another name', async () => {
+    const { sh } = await workspaceWith(['a.txt']);
+    expect((await sh('git init -q && ln .git/config c && ln .git/hooks/pre-commit.sample h')).made).toContain('.git');
+    expect((await sh('echo x >> c; echo x >> h')).made).toEqual(['.git/config', '.git/hooks/pre-commit.sample']);
+  });
+
+  it('however many there are: what has run is never said to have been refused', async () => {
+    const { context, workspace } = await workspaceWith(['a.txt']);
+    const many = 'for i in $(seq 201); do : > $i.code-workspace; done; echo done';
+    const { output } = await run('shell', { command: many }, context);
+    expect(output).toMatchObject({ exitCode: 0, stdout: 'done\n', note: expect.stringContaining('and 191 more') });
+    expect(readdirSync(workspace)).toHaveLength(202);
+  });
+
+  it('also of a command that ran past its time', async () => {
+    const { context } = await workspaceWith(['a.txt']);
+    const work = run('shell', { command: 'mkdir .vscode; sleep 20', timeout: 1 }, context);
+    await expect(work).rejects.toMatchObject({
+      code: 'timeout',
+      message: expect.stringContaining('it made .vscode, which other programs run: tell the person'),
+    });
+  });
 });
