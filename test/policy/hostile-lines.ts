@@ -368,6 +368,9 @@ export const ASKS: readonly string[] = [
   'echo a\\\n; id',
   'grep --regex=x a.txt',
   'printf -v PATH .',
+  'printf %n PATH; ls',
+  'printf -- abc%-5.3hhn PATH',
+  'printf %s%%%ln a PATH',
   'pwd extra',
   'id root',
   'whoami --help',
@@ -526,6 +529,17 @@ export const DENIED_BY_RM: readonly string[] = [
   'screen -dm rm a',
   'csh -c "rm a"',
   'rbash -c "rm a"',
+  'echo rm a | sh',
+  'printf "rm a" | sudo bash -s',
+  'cat <<EOF | env -i sh\nrm a\nEOF',
+  'echo rm a | (ls; source /dev/stdin)',
+  'at now <<< "rm a"',
+  'jobs -x rm a',
+  'mapfile -c 1 -C "rm a #" <<< x',
+  'compgen -C "rm a"',
+  'ssh-agent rm a',
+  'linux32 rm a',
+  '/lib64/ld-linux-x86-64.so.2 /bin/rm a',
 ];
 
 /** Accidents and attacks that a person sees also where all else is approved by itself, and why. */

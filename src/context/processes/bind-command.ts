@@ -117,11 +117,11 @@ const CHANGING = names(
   'alias unalias bg bind break caller compgen complete compopt continue declare typeset local readonly export unset set shopt disown enable fc fg getopts hash help history let logout mapfile readarray read suspend',
 );
 
-/** `printf -v` and `wait -p` set variables; `test -v` and `-R` run what stands in an index: `test -v 'a[$(x)]'`. */
+/** `printf -v`, its `%n` and `wait -p` set variables; `test -v` and `-R` run what stands in an index: `test -v 'a[$(x)]'`. */
 function isHarmless(word: string, rest: readonly string[]): boolean {
   if (word === 'set') return rest.length > 0 && rest.every((one) => /^(-[eux]+o?|-o|pipefail)$/.test(one));
   if (!SHELL_WORDS.has(word)) return false;
-  if (word === 'printf') return rest[0] === '--' || rest[0]?.startsWith('-') !== true;
+  if (word === 'printf') return runsItsWords([word, ...rest]);
   if (word === 'wait') return !rest.some((one) => one.startsWith('-'));
   return !['test', '['].includes(word) || !rest.some((one) => one === '-v' || one === '-R');
 }

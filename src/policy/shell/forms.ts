@@ -107,7 +107,16 @@ function readLine(reader: Reader, line: string, nesting: number): void {
   }
   const visit = (node: SyntaxNode): void => {
     if (node.type === 'Pipeline') {
-      reader.flows.push(node.commands.map((stage) => commandsFoundBy(reader, () => visit(stage))));
+      const stages = node.commands.map((stage) => commandsFoundBy(reader, () => visit(stage)));
+      reader.flows.push(stages);
+      // Its lines come from the stage before: `echo rm x | sh`.
+      if (
+        stages
+          .slice(1)
+          .flat()
+          .some(([program = '']) => READS_LINES.has(program))
+      )
+        reader.complete = false;
     } else if (node.type === 'Command') {
       const own = commandsFoundBy(reader, () => readSimple(reader, node, nesting));
       const inner = commandsFoundBy(reader, () => forEachChild(node, (child) => visit(child)));
@@ -155,12 +164,16 @@ const set = (names: string): ReadonlySet<string> => new Set(names.split(' '));
 const RUNS_REST = set(
   'sudo doas su env nice ionice timeout time nohup setsid stdbuf command builtin exec xargs parallel watch chroot unshare ' +
     'nsenter strace ltrace flock taskset chrt setarch busybox toybox find fd ssh script systemd-run pkexec runuser firejail bwrap ' +
-    'prlimit setpriv choom fakeroot tmux screen xvfb-run dbus-run-session entr coproc numactl cgexec runcon sg capsh unbuffer rlwrap faketime eatmydata proot valgrind perf dtach',
+    'prlimit setpriv choom fakeroot tmux screen xvfb-run dbus-run-session entr coproc numactl cgexec runcon sg capsh unbuffer rlwrap faketime eatmydata proot valgrind perf dtach ' +
+    'jobs ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ssh-agent linux32 linux64 i386 x86_64 systemd-inhibit start-stop-daemon logsave gosu su-exec tini dumb-init chronic aa-exec sshpass',
 );
 /** Programs that read a script from an argument or from their input. */
 const READS_SCRIPT = set(
-  'sh bash rbash dash ash zsh ksh mksh csh tcsh fish eval trap . source su sg runuser ssh watch script flock parallel env busybox tmux screen unbuffer capsh',
+  'sh bash rbash dash ash zsh ksh mksh csh tcsh fish eval trap . source su sg runuser ssh watch script flock parallel env busybox tmux screen unbuffer capsh mapfile readarray compgen complete fc at batch',
 );
+
+/** Those of them that run what they read from their input, and what else does. */
+const READS_LINES = set('sh bash rbash dash ash zsh ksh mksh csh tcsh fish . source parallel at batch');
 
 /** Wrappers that add words from their input to their program's. */
 const ADDS_WORDS = set('xargs parallel');

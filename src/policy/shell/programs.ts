@@ -59,7 +59,8 @@ const CHECKSUM = files('bt', '', '--binary --text --tag --zero');
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   // Say something
   echo: { operands: 'text', anyOptions: true },
-  printf: { operands: 'text' },
+  // The shell's own sets a variable by `%n`: with `printf %n PATH` later programs come from a folder named `0`.
+  printf: { operands: 'text', only: /^(?!.*%[^A-Za-z%]*[hlqjzLt]*n)/s },
   true: none(''),
   false: none(''),
   seq: { flags: 'w', values: 's', operands: 'text', only: /^[0-9.]{1,9}$/, most: 3 },
@@ -207,9 +208,9 @@ export const WRITERS: Readonly<Record<string, Program>> = {
   tee: files('ai', '', '--append --ignore-interrupts'),
 };
 
-/** Words of the shell itself that run no program and change nothing of what stands after them, whatever most of their options. */
+/** Words of the shell itself that run no program and change nothing of what stands after them, whatever most of their options. Not `jobs`: with `-x` it runs what follows. */
 export const SHELL_WORDS: ReadonlySet<string> = new Set(
-  words('echo printf test [ true false : pwd exit return shift wait umask type jobs kill dirs ulimit times'),
+  words('echo printf test [ true false : pwd exit return shift wait umask type kill dirs ulimit times'),
 );
 
 /** Run text as programs: what they do can't be told from their words, and an approval of one must not become a rule. */
@@ -222,6 +223,6 @@ export const INTERPRETERS: ReadonlySet<string> = new Set(
 /** Run another program with other rights, elsewhere or later. */
 export const WRAPPERS: ReadonlySet<string> = new Set(
   words(
-    'sudo doas su pkexec runuser env nice ionice timeout time nohup setsid stdbuf command builtin exec eval source . xargs parallel watch chroot unshare nsenter strace ltrace flock taskset chrt setarch busybox toybox ssh script systemd-run firejail bwrap fakeroot xvfb-run dbus-run-session at batch crontab trap coproc find fd entr prlimit setpriv choom tmux screen numactl cgexec runcon sg capsh unbuffer rlwrap faketime eatmydata proot valgrind perf dtach',
+    'sudo doas su pkexec runuser env nice ionice timeout time nohup setsid stdbuf command builtin exec eval source . xargs parallel watch chroot unshare nsenter strace ltrace flock taskset chrt setarch busybox toybox ssh script systemd-run firejail bwrap fakeroot xvfb-run dbus-run-session at batch crontab trap coproc find fd entr prlimit setpriv choom tmux screen numactl cgexec runcon sg capsh unbuffer rlwrap faketime eatmydata proot valgrind perf dtach jobs ssh-agent linux32 linux64 i386 x86_64 systemd-inhibit start-stop-daemon logsave gosu su-exec tini dumb-init chronic aa-exec sshpass',
   ),
 );
