@@ -4,6 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { exampleCall, needsSeveral, neverCovered, neverUsed, notCovered, verifyGrant } from '../approval/grants.ts';
 import { requiredFor } from '../approval/quorum.ts';
 import { wayOut } from '../approval/verify.ts';
+import { described } from '../client/listed.ts';
 import { mapAtMost } from '../common/at-most.ts';
 import { isRevoked, revokeGrant as revoke } from '../context/index.ts';
 import type { ApprovalDetails, ApprovalRequest } from '../protocol/approval.ts';
@@ -36,8 +37,7 @@ export async function coveringGrant(
 /** From the memo: a query would need a workflow task while this one holds one, and many at once would wait for each other. */
 async function grantsOf({ client }: Dependencies, main: string): Promise<Grant[]> {
   try {
-    const { memo } = await client.workflow.getHandle(sessionWorkflowId(main)).describe();
-    const grants = memo?.[GRANTS_MEMO];
+    const grants = (await described(client, sessionWorkflowId(main)))?.memo[GRANTS_MEMO];
     return Array.isArray(grants) ? (grants as Grant[]) : [];
   } catch {
     // A main session that can't be read has no grants to offer: a person is asked, as without any.

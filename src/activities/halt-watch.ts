@@ -2,10 +2,11 @@
  * Knows within half a second whether the service is halted, without asking for each call. A halt is believed from anybody; that it is
  * over, only from whom the configuration lets resume.
  */
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { verifyResume } from '../approval/resume.ts';
 import { CLOCK_SKEW_MS } from '../approval/verify.ts';
+import { described } from '../client/listed.ts';
 import type { Config } from '../config/index.ts';
 import { forgetHalt, readHalt, recordHalt } from '../context/index.ts';
 import { CONTROL_MEMO, CONTROL_WORKFLOW_ID, type Halt, RESUME_MEMO, isHalt, isResume } from '../protocol/control.ts';
@@ -59,12 +60,7 @@ export async function watchHalt(options: HaltWatchOptions): Promise<HaltWatch> {
 }
 
 async function controlMemo(client: Client): Promise<Memo> {
-  try {
-    return (await client.workflow.getHandle(CONTROL_WORKFLOW_ID).describe()).memo ?? {};
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return {};
-    throw error;
-  }
+  return (await described(client, CONTROL_WORKFLOW_ID))?.memo ?? {};
 }
 
 /** The halt that holds; `refused` says why one holds that the memo says is over. */

@@ -2,7 +2,7 @@
  * Session facts, read from the session workflow's memo and believed only as far as this worker's configuration allows.
  */
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { described } from '../client/listed.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { sessionWorkflowId } from '../protocol/ids.ts';
 import { type SessionFacts, type SessionRecord, type SessionState, sessionRecord } from '../protocol/session.ts';
@@ -40,7 +40,7 @@ export function createSessionReader(client: Client, admit: (facts: SessionFacts)
   }
 
   async function load(id: string): Promise<KnownSession> {
-    const { facts, state, parentId } = await describe(client, id);
+    const { facts, state, parentId } = await recordOf(client, id);
     if (facts.parent !== undefined && parentId !== sessionWorkflowId(facts.parent)) {
       throw new CountersignError('undeclared', `Session ${id} names a parent that did not start it.`);
     }
@@ -55,15 +55,11 @@ export function createSessionReader(client: Client, admit: (facts: SessionFacts)
   return { read };
 }
 
-async function describe(client: Client, id: string): Promise<SessionRecord & { parentId: string | undefined }> {
-  try {
-    const session = await client.workflow.getHandle(sessionWorkflowId(id)).describe();
-    const record = sessionRecord(session);
-    if (!record) throw notFound(id);
-    return { ...record, parentId: session.parentExecution?.workflowId ?? undefined };
-  } catch (error) {
-    throw error instanceof WorkflowNotFoundError ? notFound(id) : error;
-  }
+async function recordOf(client: Client, id: string): Promise<SessionRecord & { parentId: string | undefined }> {
+  const session = await described(client, sessionWorkflowId(id));
+  const record = session && sessionRecord(session);
+  if (!record) throw notFound(id);
+  return { ...record, parentId: session.parentId };
 }
 
 /** A child has no more than its parent, whoever started its workflow. */

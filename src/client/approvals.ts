@@ -18,7 +18,7 @@ import {
   longCode,
   shortCode,
 } from '../protocol/approval.ts';
-import { type Listed, listed } from './listed.ts';
+import { type Listed, described, listed } from './listed.ts';
 import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
 import { CountersignError, isCountersignError } from '../protocol/errors.ts';
 import { readStanding, readWaiting } from '../protocol/forms.ts';
@@ -27,7 +27,7 @@ import type { JsonObject } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
 import { CallHandle } from './call.ts';
 import { knownSession } from './known-session.ts';
-import { isAnother, notSeen } from './seen.ts';
+import { isAnother, lies, notSeen } from './seen.ts';
 import { type Transport, fromFailure, isGone, reach, updateSession } from './transport.ts';
 
 /** One call that waits, as listings show it. */
@@ -77,9 +77,6 @@ export interface ApproveOptions extends DecisionOptions {
   /** Stands in for a quorum; for a signer with the role `emergency`. */
   override?: true;
 }
-
-const lies = (id: string): CountersignError =>
-  new CountersignError('digest_mismatch', `What call ${id} shows is not what it asks for. Do not decide on it.`);
 
 /** The request, if its digest is that of its content. Whoever decides signs what they see, never a digest that they were sent. */
 function checked(open: OpenRequest): OpenRequest {
@@ -304,14 +301,9 @@ export class Approvals {
     if (isCode(call)) return this.#pastByCode(call);
     const name = parseCallWorkflowId(call);
     if (!name) return undefined;
-    try {
-      const { memo } = await reach(() => this.#transport.client.workflow.getHandle(call).describe());
-      const request = askedBy(name, memo);
-      return request && { request };
-    } catch (error) {
-      if (isGone(error)) return undefined;
-      throw error;
-    }
+    const description = await reach(() => described(this.#transport.client, call));
+    const request = askedBy(name, description?.memo);
+    return request && { request };
   }
 
   /** Of the calls that asked and no longer wait, the latest that had this code. */

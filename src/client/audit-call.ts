@@ -9,7 +9,8 @@ import { CALL_MESSAGE } from '../protocol/names.ts';
 import type { CallError, Execution, Outcome, Prepared, TraceStep } from '../protocol/outcome.ts';
 import type { Tier } from '../protocol/tool.ts';
 import { Decided, type DecidedEntry, type DenialCheck } from './audit-decided.ts';
-import { type HistoryEvent, eventName, localActivityOf, oneValue, summaryOf, timeOf, valueOf } from './history.ts';
+import { type HistoryEvent, eventName, localActivityOf, summaryOf, timeOf, valueOf } from './history.ts';
+import { oneValue } from './payload.ts';
 
 export type { DecidedBy, DecidedEntry } from './audit-decided.ts';
 

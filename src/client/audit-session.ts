@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { mapAtMost } from '../common/at-most.ts';
 import { fromPlainMarkdown } from '../protocol/markdown.ts';
-import { type Listed, listed } from './listed.ts';
+import { type Listed, described, listed } from './listed.ts';
 import { redactJson } from '../approval/redact.ts';
 import type { Agreed, Decision, DecisionAnswer } from '../protocol/approval.ts';
 import { readDecision, readDecisionAnswer, readNotice } from '../protocol/forms.ts';
@@ -209,14 +209,9 @@ async function callsOf(client: Client, session: string): Promise<SessionEntry[]>
 
 async function callEntry(info: Listed, client: Client | undefined): Promise<SessionEntry> {
   const { workflowId, startTime, closeTime } = info;
-  const summary = await client?.workflow
-    .getHandle(workflowId, info.runId)
-    .describe()
-    .then(
-      async (description) => fromPlainMarkdown((await description.staticSummary()) ?? ''),
-      // Its retention may have ended since it was listed.
-      () => undefined,
-    );
+  // Its retention may have ended since it was listed.
+  const description = client && (await described(client, workflowId, info.runId).catch(() => undefined));
+  const summary = description && fromPlainMarkdown(description.summary ?? '');
   return {
     at: startTime.toISOString(),
     what: 'call',

@@ -16,6 +16,7 @@ import { type CallEntry, callStory } from './audit-call.ts';
 import { type DecisionEntry, type SessionEntry, decisionsIn, sessionStory, tellEdits } from './audit-session.ts';
 import { type NotifiedEntry, notificationsIn } from './audit-notified.ts';
 import { type HistoryEvent, readHistory, readRuns, timeOf, valueOf } from './history.ts';
+import { described } from './listed.ts';
 import { knownSession } from './known-session.ts';
 import { type Transport, reach } from './transport.ts';
 
@@ -95,8 +96,7 @@ async function runningTool(
   { client }: Transport,
   id: string,
 ): Promise<{ worker: string; startedAt: number } | undefined> {
-  const { raw } = await reach(() => client.workflow.getHandle(id).describe());
-  const running = raw.pendingActivities?.[0];
+  const running = (await reach(() => described(client, id)))?.activities[0];
   const seconds = running?.lastStartedTime?.seconds;
   if (!running || seconds == null) return undefined;
   return { worker: running.lastWorkerIdentity ?? '', startedAt: Number(seconds.toString()) * 1_000 };

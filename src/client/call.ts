@@ -1,21 +1,25 @@
 /** A call that was started, from this process or another. */
 import {
-  type WorkflowExecutionDescription,
+  ServiceError,
   WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { CancelledFailure, TerminatedFailure, defaultPayloadConverter } from '@temporalio/common';
+import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
 import type { ApprovalDetails } from '../protocol/approval.ts';
 import { type AmendAnswer, CALL_MEMO, type CallInput, type Settled, type Waiting } from '../protocol/call.ts';
 import type { Halt } from '../protocol/control.ts';
-import { CountersignError, callError } from '../protocol/errors.ts';
+import { CountersignError, callError, isCountersignError } from '../protocol/errors.ts';
+import { isApprovalDetails, isCallInput, readWaiting } from '../protocol/forms.ts';
 import { hasGrpcStatus } from '../protocol/grpc.ts';
-import { type CallName, callWorkflowId } from '../protocol/ids.ts';
+import { type CallName, callWorkflowId, parseCallWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { CALL_MESSAGE, CALL_STATE, SEARCH_ATTRIBUTE, WORKFLOW } from '../protocol/names.ts';
 import type { Outcome } from '../protocol/outcome.ts';
 import { Control } from './control.ts';
+import { type Described, described } from './listed.ts';
+import { oneValue } from './payload.ts';
+import { lies } from './seen.ts';
 import { type Transport, isGone, reach, sendUpdate } from './transport.ts';
 
 /** A fast call is done by then, and never pays for being asked whether it waits. */
@@ -119,22 +123,48 @@ export class CallHandle {
   async held(): Promise<Halt | undefined> {
     const halt = await new Control(this.#transport).halted();
     if (!halt) return undefined;
-    const { status, searchAttributes, raw } = await this.#describe();
+    const { status, searchAttributes, activities } = await this.#describe();
     const waits = searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === CALL_STATE.waiting;
-    const runs = (raw.pendingActivities?.length ?? 0) > 0;
-    return status.name === 'RUNNING' && !waits && !runs ? halt : undefined;
+    return status.name === 'RUNNING' && !waits && activities.length === 0 ? halt : undefined;
+  }
+
+  /**
+   * When the call was started, and when it ended.
+   * @throws CountersignError `call_not_found`, `no_service`
+   */
+  async times(): Promise<{ startTime: Date; closeTime?: Date }> {
+    const { startTime, closeTime } = await this.#describe();
+    return { startTime, ...(closeTime && { closeTime }) };
   }
 
   /** The latest word of the running tool, where it has said one. */
   async progress(): Promise<string | undefined> {
-    const { raw } = await this.#describe();
-    const details = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads?.[0];
-    return details ? (defaultPayloadConverter.fromPayload<string | undefined>(details) ?? undefined) : undefined;
+    const { activities } = await this.#describe();
+    const said = oneValue(activities[0]?.heartbeatDetails?.payloads?.[0]);
+    return typeof said === 'string' ? said : undefined;
   }
 
-  /** What waits for approval, with the arguments that would run; undefined where nothing does. */
+  /**
+   * What waits for approval, with the arguments that would run; undefined where nothing does.
+   * @throws CountersignError `digest_mismatch` for an answer that no call of ours gives, `no_service`, also where no worker answers for the call
+   */
   async approval(): Promise<ApprovalDetails | undefined> {
-    return (await reach(() => this.#workflow.query<ApprovalDetails | null>(CALL_MESSAGE.approval))) ?? undefined;
+    const details = await this.#asked();
+    if (details == null || isApprovalDetails(details)) return details ?? undefined;
+    throw lies(this.id);
+  }
+
+  async #asked(): Promise<unknown> {
+    try {
+      return await reach(() => this.#workflow.query(CALL_MESSAGE.approval));
+    } catch (error) {
+      const refused = hasGrpcStatus(error, 'permissionDenied', 'unauthenticated');
+      if (isGone(error) || isCountersignError(error) || refused) throw error;
+      if (error instanceof ServiceError)
+        throw new CountersignError('no_service', `No worker answers for call ${this.id}.`, { cause: error });
+      // A workflow that knows no such question, or an answer that cannot be decoded.
+      throw lies(this.id);
+    }
   }
 
   /**
@@ -152,9 +182,9 @@ export class CallHandle {
     ).catch((error: unknown) => {
       throw hasGrpcStatus(error, 'notFound') ? notFound(this.id) : error;
     });
-    const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-    if (!payload) throw notFound(this.id);
-    return defaultPayloadConverter.fromPayload<CallInput>(payload);
+    const input = oneValue(history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]);
+    if (!isCallInput(input)) throw notFound(this.id);
+    return input;
   }
 
   async #ask(seen: number, done: Promise<Settled>): Promise<Settled> {
@@ -185,12 +215,8 @@ export class CallHandle {
   }
 
   async #describe() {
-    try {
-      const description = await reach(() => this.#workflow.describe());
-      if (description.type === WORKFLOW.call) return description;
-    } catch (error) {
-      if (!isGone(error)) throw error;
-    }
+    const description = await reach(() => described(this.#transport.client, this.id));
+    if (description?.type === WORKFLOW.call) return description;
     throw notFound(this.id);
   }
 
@@ -199,13 +225,10 @@ export class CallHandle {
   }
 }
 
-function waitingIn({
-  status,
-  memo,
-  searchAttributes,
-}: Pick<WorkflowExecutionDescription, 'status' | 'memo' | 'searchAttributes'>): Waiting | undefined {
+function waitingIn({ workflowId, status, memo, searchAttributes }: Described): Waiting | undefined {
   const waits = status.name === 'RUNNING' && searchAttributes[SEARCH_ATTRIBUTE.state]?.[0] === CALL_STATE.waiting;
-  return waits ? (memo?.[CALL_MEMO] as Waiting | undefined) : undefined;
+  const name = parseCallWorkflowId(workflowId);
+  return waits && name ? readWaiting(memo[CALL_MEMO], name) : undefined;
 }
 
 /** Calls return their outcome; one that did not was ended by an operator's hand. */

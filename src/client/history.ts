@@ -1,8 +1,9 @@
 /** Temporal's own history of a call or session, decoded as far as stories need it. */
 import type { Client } from '@temporalio/client';
-import { type Payload, defaultPayloadConverter } from '@temporalio/common';
+import type { Payload } from '@temporalio/common';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { hasGrpcStatus } from '../protocol/grpc.ts';
+import { oneValue } from './payload.ts';
 import { isGone, reach } from './transport.ts';
 
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
@@ -42,14 +43,6 @@ export async function readRuns(client: Client, workflowId: string): Promise<Hist
  */
 export const valueOf = <T>(payloads: Payloads | null | undefined, index = 0): T | undefined =>
   oneValue(payloads?.payloads?.[index]);
-
-export function oneValue<T>(payload: Payload | null | undefined): T | undefined {
-  try {
-    return payload ? (defaultPayloadConverter.fromPayload<T>(payload) ?? undefined) : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** What kind of event it is, as `activityTaskScheduled`. */
 export const eventName = (event: HistoryEvent): string =>

@@ -2,7 +2,8 @@
 import type { Client } from '@temporalio/client';
 import { isSessionId, sessionWorkflowId } from '../protocol/ids.ts';
 import { type SessionRecord, sessionRecord } from '../protocol/session.ts';
-import { isGone, reach } from './transport.ts';
+import { described } from './listed.ts';
+import { reach } from './transport.ts';
 
 /**
  * The record of a session, open or not; undefined where there is none of that id.
@@ -10,10 +11,6 @@ import { isGone, reach } from './transport.ts';
  */
 export async function knownSession(client: Client, id: string): Promise<SessionRecord | undefined> {
   if (!isSessionId(id)) return undefined;
-  try {
-    return sessionRecord(await reach(() => client.workflow.getHandle(sessionWorkflowId(id)).describe()));
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
+  const description = await reach(() => described(client, sessionWorkflowId(id)));
+  return description && sessionRecord(description);
 }

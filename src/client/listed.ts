@@ -1,7 +1,10 @@
-/** The server's listings, read page by page. */
-import type { Client } from '@temporalio/client';
-import { type Payload, defaultPayloadConverter } from '@temporalio/common';
+/** The server's listings, read page by page, and its descriptions. */
+import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { rethrowKnownErrorTypes } from '@temporalio/client/lib/helpers.js';
+import type { Payload } from '@temporalio/common';
 import { optionalTsToDate, requiredTsToDate } from '@temporalio/common/lib/time.js';
+import { hasGrpcStatus } from '../protocol/grpc.ts';
+import { oneValue } from './payload.ts';
 
 /** One execution of a listing. What cannot be decoded is left out: anybody in the namespace writes what they like into one of their own. */
 export interface Listed {
@@ -65,6 +68,53 @@ export async function* listed(
   } while (token.length > 0);
 }
 
+type Description = Awaited<ReturnType<Client['workflowService']['describeWorkflowExecution']>>;
+
+/** One execution in more detail. */
+export interface Described extends Listed {
+  /** Workflow id of what started it. */
+  parentId?: string;
+  /** As it was started with; of whoever started it. */
+  summary?: string;
+  /** What runs of it at this moment. */
+  activities: Description['pendingActivities'];
+}
+
+/**
+ * One workflow. Temporal's own client refuses a description as a whole where one field of a memo cannot be decoded. Undefined where there
+ * is no such workflow.
+ * @param runId the latest run unless given
+ * @throws ServiceError as the server's interface has it; NamespaceNotFoundError
+ */
+export async function described(client: Client, workflowId: string, runId = ''): Promise<Described | undefined> {
+  const raw = await asked(client, workflowId, runId);
+  if (!raw?.workflowExecutionInfo) return undefined;
+  const { workflowExecutionInfo: info, executionConfig, pendingActivities: activities } = raw;
+  const parentId = info.parentExecution?.workflowId;
+  const summary = oneValue(executionConfig?.userMetadata?.summary);
+  return {
+    ...fromRaw(info),
+    ...(parentId && { parentId }),
+    ...(typeof summary === 'string' && { summary }),
+    activities,
+  };
+}
+
+async function asked(
+  { workflowService, options: { namespace } }: Client,
+  workflowId: string,
+  runId: string,
+): Promise<Description | undefined> {
+  try {
+    return await workflowService.describeWorkflowExecution({ namespace, execution: { workflowId, runId } });
+  } catch (error) {
+    // A namespace that is missing has the same status.
+    if (isGrpcServiceError(error)) rethrowKnownErrorTypes(error);
+    if (hasGrpcStatus(error, 'notFound')) return undefined;
+    throw error;
+  }
+}
+
 function fromRaw(execution: Execution): Listed {
   const { execution: name, type, status, startTime, closeTime, memo, searchAttributes } = execution;
   const ended = optionalTsToDate(closeTime);
@@ -83,15 +133,8 @@ function fromRaw(execution: Execution): Listed {
 }
 
 function decoded(payloads: Record<string, Payload> | null | undefined): Record<string, unknown> {
-  const values: [string, unknown][] = [];
-  for (const [name, payload] of Object.entries(payloads ?? {})) {
-    try {
-      values.push([name, defaultPayloadConverter.fromPayload(payload)]);
-    } catch {
-      // Of an encoding that we do not know, or not what it says it is.
-    }
-  }
-  return Object.fromEntries(values);
+  const values = Object.entries(payloads ?? {}).map(([name, payload]) => [name, oneValue(payload)] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
 const mapValues = <From, To>(record: Record<string, From>, to: (value: From) => To): Record<string, To> =>

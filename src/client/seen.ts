@@ -11,6 +11,10 @@ export function notSeen(call: string, decision: Decision['decision']): Countersi
   );
 }
 
+/** Whoever runs the call's workflow, perhaps a stranger, shows what cannot be. */
+export const lies = (id: string): CountersignError =>
+  new CountersignError('digest_mismatch', `What call ${id} shows is not what it asks for. Do not decide on it.`);
+
 /** What waits has another code than the one that was read. */
 export function isAnother(
   code: string,

@@ -13,6 +13,7 @@ import { CountersignError, type ErrorCode, ERRORS, isCountersignError } from '..
 import { hasGrpcStatus } from '../protocol/grpc.ts';
 import { sessionWorkflowId } from '../protocol/ids.ts';
 import { SESSION_MOVES } from '../protocol/names.ts';
+import { described } from './listed.ts';
 
 export interface Transport {
   client: Client;
@@ -126,7 +127,7 @@ export async function updateSession<Answer>(
 ): Promise<Answer> {
   const workflow = client.workflow.getHandle(sessionWorkflowId(session));
   const again = async (error: unknown): Promise<boolean> =>
-    (isGone(error) || hasGrpcStatus(error, ...RETRIED)) && (await isOpen(workflow));
+    (isGone(error) || hasGrpcStatus(error, ...RETRIED)) && (await isOpen(client, workflow.workflowId));
   return sendUpdate<Answer>(workflow, name, argument, { again });
 }
 
@@ -135,9 +136,9 @@ const isUntaken = (error: unknown): boolean =>
   error.cause instanceof ApplicationFailure &&
   UNTAKEN.has(error.cause.type ?? '');
 
-async function isOpen(workflow: WorkflowHandle): Promise<boolean> {
+async function isOpen(client: Client, workflowId: string): Promise<boolean> {
   try {
-    return (await workflow.describe()).status.name === 'RUNNING';
+    return (await described(client, workflowId))?.status.name === 'RUNNING';
   } catch {
     return false;
   }

@@ -25,11 +25,16 @@ export function updateControl<Answer>(
   );
 }
 
+/** How it is started, by whomever. */
+export const controlOptions = (taskQueue: string) => ({
+  workflowId: CONTROL_WORKFLOW_ID,
+  taskQueue,
+  staticSummary: 'emergency stop, changes of the configuration',
+});
+
 const startControl = (taskQueue: string) =>
   new WithStartWorkflowOperation<() => Promise<never>>(WORKFLOW.control, {
-    workflowId: CONTROL_WORKFLOW_ID,
-    taskQueue,
+    ...controlOptions(taskQueue),
     args: [],
     workflowIdConflictPolicy: 'USE_EXISTING',
-    staticSummary: 'emergency stop, changes of the configuration',
   });

@@ -4,13 +4,16 @@
  * of the fields that are known here, each of them bounded: every reader gives such a copy, or undefined.
  */
 import type {
+  ApprovalDetails,
   ApprovalRequest,
+  BoundCommand,
   CollectedDecision,
   Decision,
   DecisionAnswer,
   Escalation,
   LadderStep,
   RequestStanding,
+  RoleAsked,
   SealedDecision,
   Withdrawal,
 } from './approval.ts';
@@ -146,6 +149,51 @@ export function readApprovalRequest(value: unknown): ApprovalRequest | undefined
     isRoute(route)
     ? { ...run, tool, digest, tier, requestedAt, expiresAt, route: [...route] }
     : undefined;
+}
+
+/**
+ * As a call shows what it asks for, where anybody may have started that call's workflow: what the digest covers is of the form that it is
+ * computed from, and what stands beside it can be shown. What the preview holds is looked at where it is used.
+ */
+export function isApprovalDetails(value: unknown): value is ApprovalDetails {
+  const fields = fieldsOf(value);
+  const { arguments: args, tier, tierReasons, requestedAt, bound, required, approvers, roles, route } = fields;
+  const texts = [fields['workspace'], fields['agent'], fields['fingerprint'], fields['rule'], fields['reason']];
+  return (
+    readApprovalRequest(fields['request']) !== undefined &&
+    isJsonObject(args) &&
+    texts.every(isString) &&
+    isOneOf(TIERS, tier) &&
+    areTexts(tierReasons) &&
+    isTime(requestedAt) &&
+    (bound === undefined || isBoundCommand(bound)) &&
+    Number.isSafeInteger(required) &&
+    areTexts(approvers) &&
+    (roles === undefined || (Array.isArray(roles) && roles.every(isRoleAsked))) &&
+    isRoute(route)
+  );
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isString);
+const areOf = (value: unknown, ...names: string[]): boolean =>
+  Array.isArray(value) && value.every((one) => names.every((name) => isString(fieldsOf(one)[name])));
+
+function isBoundCommand(value: unknown): value is BoundCommand {
+  const { executables, cwd, envHash, scripts, partly, unbound } = fieldsOf(value);
+  return (
+    areOf(executables, 'name', 'path') &&
+    areOf(scripts, 'path', 'sha256') &&
+    isString(cwd) &&
+    isString(envHash) &&
+    typeof partly === 'boolean' &&
+    areTexts(unbound)
+  );
+}
+
+function isRoleAsked(value: unknown): value is RoleAsked {
+  const { role, at, approvers } = fieldsOf(value);
+  return isString(role) && isTime(at) && areTexts(approvers);
 }
 
 export function readEscalation(value: unknown): Escalation | undefined {

@@ -22,21 +22,17 @@ async function asked(mark: string) {
   return { call, code, long: longCode(request.digest) };
 }
 
+const server = () => service.countersign.temporal.workflowService;
+
 /** Ids of what the server lists from now on. */
 function watched(): string[] {
   const ids: string[] = [];
-  const { workflow } = service.countersign.temporal;
-  const list = workflow.list.bind(workflow);
-  vi.spyOn(workflow, 'list').mockImplementation((options) => {
-    const listed = list(options);
-    const each = async function* () {
-      for await (const one of listed) {
-        ids.push(one.workflowId);
-        yield one;
-      }
-    };
-    return { ...listed, [Symbol.asyncIterator]: each };
-  });
+  const list = server().listWorkflowExecutions.bind(server());
+  vi.spyOn(server(), 'listWorkflowExecutions').mockImplementation((async (request: object) => {
+    const page = await list(request);
+    ids.push(...page.executions.map(({ execution }) => execution?.workflowId ?? ''));
+    return page;
+  }) as typeof list);
   return ids;
 }
 
@@ -57,9 +53,10 @@ test('nothing else is listed for it, be it among what waits or among what waited
 
 test('a listing that is a moment behind is looked at once more', async () => {
   const { call, code } = await asked('late');
-  const { workflow } = service.countersign.temporal;
   await service.countersign.approvals.show(code);
-  const empty = workflow.list({ query: 'WorkflowId="none"' });
-  vi.spyOn(workflow, 'list').mockImplementationOnce(() => empty);
+  const empty = { executions: [], nextPageToken: new Uint8Array() };
+  const list = vi.spyOn(server(), 'listWorkflowExecutions');
+  list.mockImplementationOnce((async () => empty) as never);
   expect(await service.countersign.approvals.show(code)).toMatchObject({ id: call.id });
+  expect(list).toHaveBeenCalledTimes(2);
 });

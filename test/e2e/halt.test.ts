@@ -1,4 +1,5 @@
 /** The emergency stop, and an agent's share of a worker, on a server of their own: a halt holds for a whole namespace. */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -184,6 +185,46 @@ test(
     expect(await held.outcome()).toMatchObject({ status: 'completed', tries: 1 });
     expect(await believed()).toEqual({ halted: undefined, warnings: [] });
     service.configure('{"limits":{"running":2,"queued":3}}');
+  },
+);
+
+const UNREADABLE = { metadata: { encoding: Buffer.from('binary/strange') }, data: Buffer.from('x') };
+
+test.each([
+  ['whose memo nobody can decode', { type: 'control', queue: 'countersign', input: [], memo: { strange: UNREADABLE } }],
+  ['whose arguments are none', { type: 'control', queue: 'countersign', input: [UNREADABLE], memo: {} }],
+  ['that nobody runs', { type: 'strange', queue: 'nobody', input: [], memo: {} }],
+])(
+  'a halt is heard in the place of a stranger’s control workflow %s',
+  { timeout: 60_000 },
+  async (_, { type, queue, input, memo }) => {
+    const { control, temporal } = service.countersign;
+    await temporal.workflow
+      .getHandle('countersign-control')
+      .terminate()
+      .catch(() => undefined);
+    await temporal.workflowService.startWorkflowExecution({
+      namespace: 'default',
+      requestId: randomUUID(),
+      workflowId: 'countersign-control',
+      workflowType: { name: type },
+      taskQueue: { name: queue },
+      input: { payloads: input },
+      memo: { fields: memo },
+    });
+    expect(await control.halted()).toBeUndefined();
+    const halt = await control.halt({ by: 'ada', reason: 'fire' });
+    expect(halt).toMatchObject({ by: 'ada', reason: 'fire' });
+    expect(await control.halted()).toEqual(halt);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const mark = randomUUID();
+    const call = await session.start('probe_once', args(mark));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await marks(service.log, `begin ${mark}`)).toBe(0);
+    expect(await control.halt({ by: 'bob', reason: 'again' })).toEqual(halt);
+    await control.resume({ by: 'ada', reason: 'over' });
+    expect(await control.halted()).toBeUndefined();
+    expect(await call.outcome()).toMatchObject({ status: 'completed' });
   },
 );
 

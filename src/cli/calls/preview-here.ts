@@ -18,8 +18,31 @@ export async function previewHere({
     backend: sent?.kind === 'command' && sent.where === 'sandbox' ? 'sandbox' : 'host',
   });
   if (request.tool !== 'write' || made?.kind !== 'diff') return made;
-  const diff = sent?.kind === 'diff' && sent.path === made.path ? wholeLines(sent.diff) : undefined;
-  return diff && isOf(String(args['content']), diff) ? ({ ...sent, diff } as Preview) : made;
+  if (!isDiff(sent) || sent.path !== made.path) return made;
+  const diff = wholeLines(sent.diff);
+  return isOf(String(args['content']), diff) ? { ...sent, diff } : made;
+}
+
+type Diff = Extract<Preview, { kind: 'diff' }>;
+const CHANGES: Readonly<Record<Diff['change'], true>> = {
+  create: true,
+  change: true,
+  none: true,
+  refused: true,
+  unknown: true,
+};
+
+/** Whether it is one that can be shown: a stranger who runs the call's workflow sends what they like. */
+function isDiff(sent: Preview | undefined): sent is Diff {
+  if (sent?.kind !== 'diff') return false;
+  const { change, added, removed, diff } = sent as Partial<Diff>;
+  const { head, tail = '', left = { lines: 0, characters: 0 } } = diff ?? {};
+  return (
+    Object.hasOwn(CHANGES, String(change)) &&
+    [added, removed, left?.lines, left?.characters].every(Number.isFinite) &&
+    typeof head === 'string' &&
+    typeof tail === 'string'
+  );
 }
 
 /** A text is cut anywhere, also within a line; what is left of such lines is left out, too. */

@@ -41,7 +41,7 @@ async function run(given: string, { wait, json }: Options): Promise<Status> {
       showProgress(call, spinner, () => (wait === undefined ? standingOf(call) : followCall(call, wait))),
     );
     forget();
-    const { startTime, closeTime } = await countersign.temporal.workflow.getHandle(call.id).describe();
+    const { startTime, closeTime } = await call.times();
     const line = outcomeLine(call, tool, progress, (closeTime?.getTime() ?? Date.now()) - startTime.getTime());
     if (json) printJson(line);
     else print(outcomeText(line));
