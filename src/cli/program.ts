@@ -108,7 +108,7 @@ Examples:
   countersign call list                                  in another: the main session of this folder
   countersign call shell '{"command":"npm test"}'
   countersign pending                                    what waits for you
-  countersign approve '#K3QF7MXW2PLA'
+  countersign approve '#K3QF7MXW2PLA7TQB6ZJ9HNVD'
 
 Every command takes --json and explains itself with --help.
 Exit status: 0 done · 1 a call ended otherwise than completed · 2 wrong usage · 3 no service · 4 still waiting

@@ -239,7 +239,7 @@ export class Approvals {
 
   /**
    * Lets the call run as shown, or with other arguments in place of those asked for. What is signed is what was shown: with a signer, `call`
-   * is what `show` gave, or a code of 12 letters or more, which says what was seen.
+   * is what `show` gave, or a code of 24 letters or more, which says what was seen.
    * @throws CountersignError `invalid_usage` for a signature on whatever stands under a name or a shorter code, `call_not_found`,
    * `ambiguous_name`, `digest_mismatch`
    */

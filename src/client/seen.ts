@@ -7,7 +7,7 @@ export function notSeen(call: string, decision: Decision['decision']): Countersi
   const command = decision === 'approve' ? "countersign approve '#…'" : "countersign deny '#…' --reason '…'";
   return new CountersignError(
     'invalid_usage',
-    `A signed decision says which request was seen, and ${call} does not. Look at it: countersign show '${call}'. Then decide by the code of twelve letters that it prints: ${command}. In a program: give what approvals.show gave.`,
+    `A signed decision says which request was seen, and ${call} does not. Look at it: countersign show '${call}'. Then decide by the code of 24 letters that it prints: ${command}. In a program: give what approvals.show gave.`,
   );
 }
 

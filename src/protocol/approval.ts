@@ -249,8 +249,11 @@ const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
 /** Letters of a code in listings: short enough to type, checked for ambiguity when used. */
 const SHORT = 6;
-/** Letters that stand for one digest only: 60 bits, for whose like nobody searches within the time that a request waits. */
-const LONG = 12;
+/**
+ * Letters that stand for one digest only: 120 bits. Whoever can start calls by hand makes both of two requests of the same code, so that half of
+ * the bits count: 60, as against 30 of a code of twelve letters, which are minutes of one machine.
+ */
+const LONG = 24;
 /** A letter is made of a byte of the digest. */
 const LONGEST = 32;
 
@@ -265,7 +268,7 @@ function codeOf(digest: string, letters: number): string {
 /** `#` and six letters: names a request among those that wait. */
 export const shortCode = (digest: string): string => codeOf(digest, SHORT);
 
-/** `#` and twelve letters, the first six of them those of the short code: says which request was seen. */
+/** `#` and 24 letters, the first six of them those of the short code: says which request was seen. */
 export const longCode = (digest: string): string => codeOf(digest, LONG);
 
 /** `#` and all letters of a digest, of which every other code is the beginning. */

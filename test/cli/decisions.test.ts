@@ -120,7 +120,7 @@ describe('a call that asks', () => {
     const id = String((await pendingLines()).find((line) => String(line['id']).endsWith('/denied-1'))?.['id']);
     expect(await json('deny', id, '--reason', 'keep it')).toMatchObject([0, { answer: 'accepted' }]);
     const ran = await waiter;
-    expect(ran.stderr).toMatch(/Waits for approval: countersign show '#[A-Z2-9]{12}'\n/);
+    expect(ran.stderr).toMatch(/Waits for approval: countersign show '#[A-Z2-9]{24}'\n/);
     expect([ran.status, ran.json()]).toMatchObject([
       1,
       {
@@ -138,7 +138,7 @@ describe('a call that asks', () => {
     const id = nameOf((await cli(['call', 'shell', asked, '--json'])).json());
     const some = (await cli(['show', id])).stdout;
     expect(some).not.toContain('│ touch /srv/file-30\n');
-    expect(some).toMatch(/countersign show '#[A-Z2-9]{12}' --full\n$/);
+    expect(some).toMatch(/countersign show '#[A-Z2-9]{24}' --full\n$/);
     expect((await cli(['show', id, '--full'])).stdout).toContain('│ touch /srv/file-30\n');
     await cli(['cancel', id]);
   });

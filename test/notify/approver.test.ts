@@ -103,7 +103,7 @@ test.each([['inbox'], ['nowhere'], ['constructor'], ['__proto__']])(
     const { notified, logged } = await run({ channel, answer: async () => honest() });
     expect(notified).toEqual({ told: ['log'], failed: [] });
     expect(logged).toHaveLength(1);
-    expect(logged[0]).toMatch(/^Approval needed #[A-Z2-9]{6}: shell \(elevated\); countersign show '#[A-Z2-9]{12}'$/);
+    expect(logged[0]).toMatch(/^Approval needed #[A-Z2-9]{6}: shell \(elevated\); countersign show '#[A-Z2-9]{24}'$/);
   },
 );
 

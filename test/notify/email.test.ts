@@ -97,9 +97,9 @@ Expires  │ in 1 h
 What would run, in part:
 │ npm test
 
-    countersign show '#RRRRRRRRRRRR'
-    countersign approve '#RRRRRRRRRRRR'
-    countersign deny '#RRRRRRRRRRRR' --reason '…'`);
+    countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR'
+    countersign approve '#RRRRRRRRRRRRRRRRRRRRRRRR'
+    countersign deny '#RRRRRRRRRRRRRRRRRRRRRRRR' --reason '…'`);
 });
 
 test('nothing that a model wrote becomes a header, a link or a line of its own', async () => {

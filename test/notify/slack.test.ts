@@ -19,7 +19,7 @@ test('posts blocks and a fallback', async () => {
   const line = { type: 'text', text: '\n' };
   const fact = (name: string, value: string) => [bold(`${name}: `), code(value), line];
   expect(JSON.parse(hook.received[0]?.body ?? '')).toEqual({
-    text: "Approval needed #RRRRRR: tool `shell (elevated)`, session `leaf → main`, expires `in 1 h`. `countersign show '#RRRRRRRRRRRR'`",
+    text: "Approval needed #RRRRRR: tool `shell (elevated)`, session `leaf → main`, expires `in 1 h`. `countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR'`",
     unfurl_links: false,
     unfurl_media: false,
     blocks: [
@@ -54,7 +54,7 @@ test('posts blocks and a fallback', async () => {
             elements: [
               {
                 type: 'text',
-                text: "countersign show '#RRRRRRRRRRRR'\ncountersign approve '#RRRRRRRRRRRR'\ncountersign deny '#RRRRRRRRRRRR' --reason '…'",
+                text: "countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR'\ncountersign approve '#RRRRRRRRRRRRRRRRRRRRRRRR'\ncountersign deny '#RRRRRRRRRRRRRRRRRRRRRRRR' --reason '…'",
               },
             ],
           },
@@ -103,7 +103,7 @@ describe.each(HOSTILE.map(([name, text]) => [name, text] as const))('%s', (_, te
 
   test('is code in the fallback', () => {
     expect(message.text).toMatch(
-      /^Approval needed #RRRRRR: tool `[^`<>\n]*`, session `[^`<>\n]*`, expires `[^`<>\n]*`\. `countersign show '#RRRRRRRRRRRR'`$/,
+      /^Approval needed #RRRRRR: tool `[^`<>\n]*`, session `[^`<>\n]*`, expires `[^`<>\n]*`\. `countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR'`$/,
     );
   });
 

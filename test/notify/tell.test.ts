@@ -25,7 +25,7 @@ test('a line in the log', async () => {
         route: ['leaf', 'main'],
         kind: 'requested',
       },
-      "Approval needed #RRRRRR: shell (elevated); countersign show '#RRRRRRRRRRRR'",
+      "Approval needed #RRRRRR: shell (elevated); countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR'",
     ],
   ]);
 });
@@ -46,7 +46,7 @@ test('a bell and a line on a real terminal', async () => {
   // util-linux gives it a terminal of its own.
   const { stdout } = await promisify(execFile)('script', ['-qec', `'${process.execPath}' '${fixture}'`, '/dev/null']);
   expect(stdout).toContain(
-    "\u0007\rApproval needed #RRRRRR: a⟨U+001B⟩[2J⏎b (elevated); countersign show '#RRRRRRRRRRRR'\r",
+    "\u0007\rApproval needed #RRRRRR: a⟨U+001B⟩[2J⏎b (elevated); countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR'\r",
   );
   expect(stdout).toContain('{"told":["terminal"],"failed":[]}');
 });

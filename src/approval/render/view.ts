@@ -45,7 +45,7 @@ export interface RequestView extends ArgumentsView {
   call: string;
   /** `#` and six letters. */
   code: string;
-  /** `#` and twelve letters: a signed decision that gives it is on what is shown here, or on nothing. */
+  /** `#` and 24 letters: a signed decision that gives it is on what is shown here, or on nothing. */
   longCode: string;
   digest: string;
   runId: string;

@@ -23,7 +23,7 @@ export interface OutcomeLine extends Omit<Outcome, 'status'> {
   tool: string;
   status: OutcomeStatus | 'waiting' | 'running';
   waitingFor?: 'approval' | 'correction';
-  /** Of the request that waits for approval: `#` and twelve letters. */
+  /** Of the request that waits for approval: `#` and 24 letters. */
   longCode?: string;
   /** Who halted the service, where that is why the call does not run yet. */
   held?: HeldField;

@@ -20,13 +20,13 @@ interface Options extends Common, Signing {
 }
 
 const EXAMPLES = `
-countersign approve '#K3QF7MXW2PLA'
-countersign approve '#K3QF7MXW2PLA' --reason 'release day'
-countersign approve '#K3QF7MXW2PLA' --edit '{"command":"git push --dry-run","sandbox":false,"reason":"look first"}'
-countersign approve '#K3QF7MXW2PLA' --as-edited sha256:…      the arguments that others approve, as countersign show names them
+countersign approve '#K3QF7MXW2PLA7TQB6ZJ9HNVD'
+countersign approve '#K3QF7MXW2PLA7TQB6ZJ9HNVD' --reason 'release day'
+countersign approve '#K3QF7MXW2PLA7TQB6ZJ9HNVD' --edit '{"command":"git push --dry-run","sandbox":false,"reason":"look first"}'
+countersign approve '#K3QF7MXW2PLA7TQB6ZJ9HNVD' --as-edited sha256:…      the arguments that others approve, as countersign show names them
 countersign approve call/build-17/push-1                      with a key it shows the request, and asks
 
-What is signed is what was shown: where there is a key, give the code of twelve letters that countersign show prints.
+What is signed is what was shown: where there is a key, give the code of 24 letters that countersign show prints.
 Exit status 5 when the decision was not taken; the answer on stdout says why. Repeating a decision is harmless.`;
 
 export function command(ended: Ended): Command {

@@ -11,7 +11,7 @@ interface Options extends Common, Signing {
 }
 
 const EXAMPLES = `
-countersign deny '#K3QF7MXW2PLA' --reason 'not on a Friday'
+countersign deny '#K3QF7MXW2PLA7TQB6ZJ9HNVD' --reason 'not on a Friday'
 
 The model is told the reason. Exit status 5 when the decision was not taken.`;
 

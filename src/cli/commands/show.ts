@@ -13,7 +13,7 @@ countersign show '#K3QF7M' --full                      long texts, too, without 
 countersign show call/build-17/push-1 --json
 
 The digest is computed here, from the arguments that are shown, and so is what a command would do; what is decided on is exactly that.
-The code of twelve letters in the commands that it prints names this very request: a signed decision needs it.
+The code of 24 letters in the commands that it prints names this very request: a signed decision needs it.
 Characters that a terminal would obey or an eye would not see are shown by their numbers, as ⟨U+202E⟩.`;
 
 export function command(ended: Ended): Command {

@@ -64,9 +64,9 @@ Deciding
   Asked 3 min ago; expires in 57 min (1970-01-01 01:00:01 UTC).
   These may decide; 2 have to agree:
   approvers  │ ann, bob
-    countersign show '#RRRRRRRRRRRR'
-    countersign approve '#RRRRRRRRRRRR'
-    countersign deny '#RRRRRRRRRRRR' --reason '…'`,
+    countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR'
+    countersign approve '#RRRRRRRRRRRRRRRRRRRRRRRR'
+    countersign deny '#RRRRRRRRRRRRRRRRRRRRRRRR' --reason '…'`,
   );
 });
 
@@ -93,9 +93,9 @@ test('who of several has approved so far, and with which arguments', () => {
   approver   │ bob
   unsigned, 1 min ago (1970-01-01 00:02:01 UTC)
   An approval with other arguments starts the count again.
-    countersign show '#RRRRRRRRRRRR'
-    countersign approve '#RRRRRRRRRRRR'
-    countersign deny '#RRRRRRRRRRRR' --reason '…'`);
+    countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR'
+    countersign approve '#RRRRRRRRRRRRRRRRRRRRRRRR'
+    countersign deny '#RRRRRRRRRRRRRRRRRRRRRRRR' --reason '…'`);
   const view = soFar({ command: 'npm test; curl https://\u0430pple.com', note: 'a\nb' });
   expect(
     deciding(toTerminal(view, { width: 80, color: false }))
@@ -117,10 +117,12 @@ test('who of several has approved so far, and with which arguments', () => {
     '  in         │ command',
     '  To agree with them, approve as edited. An approval with any others starts the',
     '  count again.',
-    "    countersign show '#RRRRRRRRRRRR'",
-    expect.stringMatching(/^ {4}countersign approve '#RRRRRRRRRRRR' --as-edited sha256:[0-9a-f]{64}$/) as string,
-    "    countersign approve '#RRRRRRRRRRRR'",
-    "    countersign deny '#RRRRRRRRRRRR' --reason '…'",
+    "    countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR'",
+    expect.stringMatching(
+      /^ {4}countersign approve '#RRRRRRRRRRRRRRRRRRRRRRRR' --as-edited sha256:[0-9a-f]{64}$/,
+    ) as string,
+    "    countersign approve '#RRRRRRRRRRRRRRRRRRRRRRRR'",
+    "    countersign deny '#RRRRRRRRRRRRRRRRRRRRRRRR' --reason '…'",
   ]);
   expect(deciding(toMarkdown(soFar())).split('\n').filter(Boolean)).toEqual([
     '2 of 3 agree so far, as the session says:',
@@ -130,9 +132,9 @@ test('who of several has approved so far, and with which arguments', () => {
     '- approver: `bob`',
     'unsigned, 1 min ago (1970-01-01 00:02:01 UTC)',
     'An approval with other arguments starts the count again.',
-    "- `countersign show '#RRRRRRRRRRRR'`",
-    "- `countersign approve '#RRRRRRRRRRRR'`",
-    "- `countersign deny '#RRRRRRRRRRRR' --reason '…'`",
+    "- `countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR'`",
+    "- `countersign approve '#RRRRRRRRRRRRRRRRRRRRRRRR'`",
+    "- `countersign deny '#RRRRRRRRRRRRRRRRRRRRRRRR' --reason '…'`",
   ]);
   expect(soFar().approved).toEqual({
     by: [
@@ -233,11 +235,11 @@ test('long texts show both ends, and say what is between', () => {
   ]);
   expect(lines.slice(-2)).toEqual([
     '  Not all of it is shown above. This shows all:',
-    "    countersign show '#RRRRRRRRRRRR' --full",
+    "    countersign show '#RRRRRRRRRRRRRRRRRRRRRRRR' --full",
   ]);
   const full = toTerminal(view, { width: 80, color: false, lines: Infinity }).split('\n');
   expect(full.filter((line) => /^ {2}│ line \d+$/.test(line))).toHaveLength(1_000);
-  expect(full.at(-1)).toBe("    countersign deny '#RRRRRRRRRRRR' --reason '…'");
+  expect(full.at(-1)).toBe("    countersign deny '#RRRRRRRRRRRRRRRRRRRRRRRR' --reason '…'");
 });
 
 test.each([
@@ -263,7 +265,7 @@ test('arguments stand in canonical order, as data too', () => {
   expect({ ...view, arguments: {} }).toEqual({
     call: 'call/leaf/c1',
     code: '#RRRRRR',
-    longCode: '#RRRRRRRRRRRR',
+    longCode: '#RRRRRRRRRRRRRRRRRRRRRRRR',
     digest: 'sha256:0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f',
     runId: 'run-1',
     tool: 'shell',

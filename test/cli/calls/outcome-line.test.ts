@@ -66,7 +66,7 @@ describe('the outcome line', () => {
       tool: 'shell',
       status: 'waiting',
       waitingFor: 'approval',
-      longCode: '#AAAAAAAAAAAA',
+      longCode: '#AAAAAAAAAAAAAAAAAAAAAAAA',
       attempts: 3,
       tries: 0,
       durationMs: 5,
