@@ -6,7 +6,7 @@ import { approvalDigest } from '../approval/digest.ts';
 import { type Quorum, quorum, requiredFor } from '../approval/quorum.ts';
 import { type CountedDecision, type RequestFacts, admitDecision } from '../approval/verify.ts';
 import type { CommandBinding } from '../context/index.ts';
-import type { ToolFacts } from '../policy/index.ts';
+import type { ResolvedSubject, ToolFacts } from '../policy/index.ts';
 import { isSealedAs, sealedDecisions } from '../protocol/approval.ts';
 import type { Approval, ExecuteInput } from '../protocol/call.ts';
 import { CountersignError, type ErrorCode } from '../protocol/errors.ts';
@@ -29,6 +29,8 @@ export interface Allowed {
   /** What runs: the arguments asked for, or those that the approver put in their place. */
   arguments: JsonObject;
   judgement: Judgement;
+  /** Of these arguments. */
+  subjects: readonly ResolvedSubject[];
   /** Set where a person allowed it: one execution stands for this digest. */
   approved?: { digest: string; binding?: CommandBinding };
   /** Set where a grant stood in for a person. */

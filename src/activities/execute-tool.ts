@@ -111,6 +111,7 @@ async function perform(
     session,
     tool,
     arguments: runs,
+    subjects: allowed.subjects,
     ...(sealed && { sealed: sealed.files }),
     allowElevated: reachesOut({ ...allowed, arguments: runs }),
     limitMs: tool.limits.timeoutMs,

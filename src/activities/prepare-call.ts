@@ -10,7 +10,6 @@ import { isCountersignError } from '../protocol/errors.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import type { Ask, CallError, Execution, Plan, Prepared } from '../protocol/outcome.ts';
 import { fingerprint } from '../tools/catalogue.ts';
-import type { Tool } from '../tools/define-tool.ts';
 import { bindCall } from './bind-call.ts';
 import { type Caller, caller } from './caller.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -49,7 +48,7 @@ async function act(
   session: KnownSession,
   judged: Extract<Judged, { ok: true }>,
 ): Promise<Prepared> {
-  const { tool, arguments: args, judgement } = judged;
+  const { tool, judgement } = judged;
   const plan: Plan = { effect: tool.effect, limits: tool.limits };
   switch (judgement.verdict) {
     case 'deny':
@@ -57,7 +56,7 @@ async function act(
     case 'ask':
       return askOrGranted(dependencies, from, session, judged, plan);
     case 'run': {
-      const result = await runQuick(dependencies, from, session, tool, args, judgement);
+      const result = await runQuick(dependencies, from, session, judged);
       if (!result) askAhead(dependencies, from);
       return { verdict: 'run', judgement, plan, ...(result && { result }) };
     }
@@ -147,9 +146,7 @@ async function runQuick(
   dependencies: Dependencies,
   from: Caller,
   session: KnownSession,
-  tool: Tool,
-  args: PrepareInput['arguments'],
-  judgement: Extract<Judged, { ok: true }>['judgement'],
+  { tool, arguments: args, subjects, judgement }: Extract<Judged, { ok: true }>,
 ): Promise<Execution | undefined> {
   const { quickMs } = tool.limits;
   if (quickMs === undefined || tool.effect !== 'read' || judgement.tier !== 'read_only') return undefined;
@@ -159,6 +156,7 @@ async function runQuick(
     session,
     tool,
     arguments: args,
+    subjects,
     allowElevated: false,
     limitMs: quickMs,
     signal: cancellationSignal(),

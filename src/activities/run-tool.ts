@@ -1,5 +1,6 @@
 /** Runs a tool in the context that its session is due, under its time limit. What may run was decided before. */
 import { openToolContext, fitResult, missingHandles } from '../context/index.ts';
+import type { ResolvedSubject } from '../policy/index.ts';
 import { CountersignError, callError } from '../protocol/errors.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import type { Execution } from '../protocol/outcome.ts';
@@ -15,6 +16,8 @@ export interface ToolRun {
   session: KnownSession;
   tool: Tool;
   arguments: JsonObject;
+  /** What policy judged of them. */
+  subjects: readonly ResolvedSubject[];
   /** True only for an elevated call that was allowed: its context then reaches past the workspace and the sandbox. */
   allowElevated: boolean;
   /** Copies of approved scripts, to show in the sandbox. */
@@ -47,6 +50,7 @@ export async function runTool(dependencies: Dependencies, run: ToolRun): Promise
       sandbox: config.shell.sandbox,
       allowElevated: run.allowElevated,
       guarded: rules.protected,
+      subjects: run.subjects,
       ...(run.sealed && { sealed: run.sealed }),
       signal,
       progress: run.progress,

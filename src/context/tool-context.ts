@@ -1,5 +1,6 @@
 /** Builds the hands that a tool gets, by the kind of its session and by what was approved. A handle that is not built cannot be misused. */
 import type { ProtectedPaths } from '../policy/protected.ts';
+import type { ResolvedSubject } from '../policy/types.ts';
 import type { SessionFacts } from '../protocol/session.ts';
 import type { Tool } from '../tools/define-tool.ts';
 import type { HandleName, ToolContext } from '../tools/tool-context.ts';
@@ -9,6 +10,7 @@ import { openJournal } from './state/journal.ts';
 import { hostProcesses, sandboxProcesses } from './processes/processes.ts';
 import { throttledProgress } from './progress.ts';
 import { sessionProtection } from './files/protected.ts';
+import { judgedPaths } from './files/subjects.ts';
 import type { SandboxOptions } from './processes/sandbox-status.ts';
 import { openSearcher } from './search/searcher.ts';
 import { openReader, openWriter } from './files/workspace.ts';
@@ -29,6 +31,8 @@ export interface ToolContextOptions {
   /** Further paths that no tool may touch: configuration, keys. */
   protectedPaths: readonly string[];
   sandbox?: SandboxOptions;
+  /** Of the call, as policy judged it: what its paths lead to must not have changed since. */
+  subjects?: readonly ResolvedSubject[];
   /** Copies of approved scripts, to show in the sandbox. */
   sealed?: readonly { path: string; inside: string }[];
   /** What of the workspace commands in the sandbox may not change; what is built in, unless given. */
@@ -52,10 +56,18 @@ export async function openToolContext(options: ToolContextOptions): Promise<Tool
     signal,
     sandbox = {},
     sealed = [],
+    subjects = [],
     guarded,
   } = options;
   const protection = sessionProtection(facts.workspace, [stateDir, ...options.protectedPaths]);
-  const place = { root: facts.workspace, protection, signal, ...(maxFileBytes !== undefined && { maxFileBytes }) };
+  const judged = judgedPaths(subjects);
+  const place = {
+    root: facts.workspace,
+    protection,
+    signal,
+    judged,
+    ...(maxFileBytes !== undefined && { maxFileBytes }),
+  };
   const common = {
     session: facts,
     callId,

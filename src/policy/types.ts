@@ -39,6 +39,8 @@ export type ResolvedSubject =
       sandbox: boolean;
       /** Canonical absolute path. */
       cwd: string;
+      /** As the call gives it, where it does. */
+      cwdGiven?: string;
       cwdInside: boolean;
       /** `cwd` from the workspace, as `relative` of a path. */
       cwdRelative?: string;

@@ -48,6 +48,9 @@ export interface Place {
   entry: { fd: number; stats: Stats } | undefined;
 }
 
+/** By the path as it was given: the canonical one. */
+export type JudgedPaths = ReadonlyMap<string, string>;
+
 export interface Resolving {
   root: string;
   protection: Protection;
@@ -57,6 +60,8 @@ export interface Resolving {
   createParents?: boolean;
   /** A link anywhere on the way is an error. */
   refuseLinks?: boolean;
+  /** Where paths led when policy judged them; one that leads elsewhere now is an error. */
+  judged?: JudgedPaths;
 }
 
 /** Resolves, gives the place to `use`, and lets go of every descriptor when that is done. */
@@ -105,6 +110,13 @@ class Walk {
   }
 
   resolve(): Place {
+    const place = this.#walk();
+    const judged = this.#judged;
+    if (judged !== undefined && judged !== place.path) throw this.#exchanged(judged, place.path);
+    return place;
+  }
+
+  #walk(): Place {
     checkPathForm(this.#asked);
     this.#stack.push(this.#openRoot());
     this.#refuseProtected(this.#how.root, fstatSync(this.#top.fd));
@@ -136,6 +148,10 @@ class Walk {
 
   release(): void {
     for (const fd of this.#fds.splice(0)) closeSync(fd);
+  }
+
+  get #judged(): string | undefined {
+    return this.#how.judged?.get(this.#asked);
   }
 
   get #top(): Held {
@@ -204,6 +220,9 @@ class Walk {
     if (entry === undefined) {
       if (this.#how.createParents !== true)
         throw new CountersignError('file_not_found', `${this.#shown(path)} does not exist`);
+      // Not in a place that nobody judged: a link on the way has changed since.
+      const judged = this.#judged;
+      if (judged !== undefined && !judged.startsWith(`${path}/`)) throw this.#exchanged(judged, path);
       try {
         mkdirSync(through(parent, name));
       } catch (error) {
@@ -265,6 +284,13 @@ class Walk {
   #shown(path: string): string {
     const { root } = this.#how;
     return root !== '/' && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+  }
+
+  #exchanged(judged: string, now: string): CountersignError {
+    return new CountersignError(
+      'file_changed',
+      `${this.#asked} led to ${this.#shown(judged)} when this call was judged and leads to ${this.#shown(now)} now; look again`,
+    );
   }
 
   #outside(): CountersignError {

@@ -8,7 +8,7 @@ import type { SessionFacts } from '../../protocol/session.ts';
 import { relativeTo } from '../../policy/paths.ts';
 import type { ResolvedSubject } from '../../policy/types.ts';
 import type { Subject } from '../../tools/define-tool.ts';
-import { checkPathForm } from './beneath.ts';
+import { type JudgedPaths, checkPathForm } from './beneath.ts';
 
 /** Throws `invalid_arguments` with its `field` for what is no path (empty, NUL, over 4,096 bytes) or no URL. */
 export async function resolveSubjects(
@@ -28,6 +28,16 @@ export async function resolveSubjects(
     }
   });
 }
+
+/** Where their paths lead: what is opened for the call must be that. An approved command is given its folder as it was judged. */
+export const judgedPaths = (subjects: readonly ResolvedSubject[]): JudgedPaths =>
+  new Map(
+    subjects.flatMap((subject) => {
+      if (subject.kind === 'host') return [];
+      if (subject.kind === 'path') return [[subject.path, subject.canonical] as const];
+      return [subject.cwdGiven ?? '.', subject.cwd].map((path) => [path, subject.cwd] as const);
+    }),
+  );
 
 function resolveSubject(
   subject: Subject,
@@ -59,6 +69,7 @@ function resolveSubject(
         command,
         sandbox,
         cwd,
+        ...(subject.cwd === undefined ? {} : { cwdGiven: subject.cwd }),
         cwdInside: cwdRelative !== undefined,
         ...(cwdRelative === undefined ? {} : { cwdRelative }),
         env: { ...env },

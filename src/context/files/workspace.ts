@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { DirectoryEntry, FileReader, FileWriter } from '../../tools/tool-context.ts';
 import { abortedBy, stopIfAborted } from '../abort.ts';
-import { through, type Place, type Protection, type Resolving } from './beneath.ts';
+import { through, type JudgedPaths, type Place, type Protection, type Resolving } from './beneath.ts';
 import { isErrno } from '../../common/errno.ts';
 import { atPlace } from './file-error.ts';
 import type { Journal } from '../state/journal.ts';
@@ -24,14 +24,24 @@ export interface WorkspaceOptions {
   signal: AbortSignal;
   /** Largest file that is read or written; 100 MB unless given. */
   maxFileBytes?: number;
+  /** Where the call's paths led when it was judged. */
+  judged?: JudgedPaths;
 }
+
+const NOTHING_JUDGED: JudgedPaths = new Map();
 
 /**
  * Reads. FIFOs, sockets and devices are refused without being opened. Hard links are read like any file: a session has no way to
  * make one to a file outside (the sandbox sees other mounts, no tool links), and package managers fill workspaces with them.
  */
-export function openReader({ root, protection, signal, maxFileBytes = MAX_FILE_BYTES }: WorkspaceOptions): FileReader {
-  const how: Resolving = { root, protection, followLast: true };
+export function openReader({
+  root,
+  protection,
+  signal,
+  maxFileBytes = MAX_FILE_BYTES,
+  judged = NOTHING_JUDGED,
+}: WorkspaceOptions): FileReader {
+  const how: Resolving = { root, protection, followLast: true, judged };
   return {
     read: (path) =>
       atPlace(path, how, async (place) => ({
@@ -57,8 +67,8 @@ export function openReader({ root, protection, signal, maxFileBytes = MAX_FILE_B
 
 /** Changes. A file that is replaced is a new inode: other hard links keep the old content. */
 export function openWriter(options: WorkspaceOptions & { journal: Journal }): FileWriter {
-  const { root, protection, signal, journal, maxFileBytes = MAX_FILE_BYTES } = options;
-  const how: Resolving = { root, protection, followLast: true, createParents: true };
+  const { root, protection, signal, journal, maxFileBytes = MAX_FILE_BYTES, judged = NOTHING_JUDGED } = options;
+  const how: Resolving = { root, protection, followLast: true, createParents: true, judged };
   return {
     write: (path, bytes, { ifHash } = {}) =>
       atPlace(path, how, async (place) => {
@@ -98,7 +108,7 @@ export function openWriter(options: WorkspaceOptions & { journal: Journal }): Fi
       }),
 
     remove: (path, { recursive = false } = {}) =>
-      atPlace(path, { root, protection, followLast: false }, async (place) => {
+      atPlace(path, { root, protection, followLast: false, judged }, async (place) => {
         if (place.name === '')
           throw new CountersignError('protected_path', 'the workspace itself is not deleted by a tool');
         existing(place);

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { Elevated } from '../../tools/tool-context.ts';
-import type { Protection } from '../files/beneath.ts';
+import type { JudgedPaths, Protection } from '../files/beneath.ts';
 import { atPlace } from '../files/file-error.ts';
 import { runOnHost, workingFolderOf } from './processes.ts';
 import { holdsProtected } from '../files/protected.ts';
@@ -12,13 +12,15 @@ export interface ElevatedOptions {
   root: string;
   protection: Protection;
   signal: AbortSignal;
+  /** Where the call's paths led when it was judged. */
+  judged?: JudgedPaths;
 }
 
 /** Deletes by the path that the approver saw: one with a link in it is refused, because a link can lead elsewhere by now. */
-export function openElevated({ root, protection, signal }: ElevatedOptions): Elevated {
+export function openElevated({ root, protection, signal, judged }: ElevatedOptions): Elevated {
   return {
     run: async (line) =>
-      runOnHost(line, { cwd: await workingFolderOf(line.cwd ?? '.', root, protection), root }, signal),
+      runOnHost(line, { cwd: await workingFolderOf(line.cwd ?? '.', root, protection, judged), root }, signal),
     remove: (path, { recursive = false } = {}) => {
       if (!path.startsWith('/'))
         throw new CountersignError(

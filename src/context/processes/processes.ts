@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fromTop, type ProtectedPaths, protectedPaths } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { CommandLine, CommandResult, Processes } from '../../tools/tool-context.ts';
-import { withPlace, type Protection } from '../files/beneath.ts';
+import { withPlace, type JudgedPaths, type Protection } from '../files/beneath.ts';
 import { hostEnvironment, requestedEnvironment } from './environment.ts';
 import { absentPaths, removePlanted } from './planted.ts';
 import { runProcess, type StartedProcess } from './run-process.ts';
@@ -16,6 +16,8 @@ export interface ProcessesOptions {
   root: string;
   protection: Protection;
   signal: AbortSignal;
+  /** Where the call's paths led when it was judged. */
+  judged?: JudgedPaths;
   /** Copies of approved scripts, to show in the sandbox. */
   sealed?: readonly { path: string; inside: string }[];
   /** What of the workspace commands in the sandbox may not change; what is built in, unless given. */
@@ -29,13 +31,13 @@ const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 
 /** In bubblewrap. Everything that a command started is gone when `run` returns, and when this process dies. */
 export function sandboxProcesses(
-  { root, protection, signal, sealed = [], guarded, above = [] }: ProcessesOptions,
+  { root, protection, signal, judged, sealed = [], guarded, above = [] }: ProcessesOptions,
   options: SandboxOptions,
 ): Processes {
   return {
     async run({ command, cwd = '.', env, timeoutMs }) {
       const requested = requestedEnvironment(env);
-      const folder = await workingFolderOf(cwd, root, protection);
+      const folder = await workingFolderOf(cwd, root, protection, judged);
       const absent = absentPaths(root, protection);
       const relate = fromTop(guarded ?? protectedPaths(), root, above);
       const writable = relate([]) !== 'protected';
@@ -58,10 +60,10 @@ export function sandboxProcesses(
 }
 
 /** On the host, as this user. What leaves the process group and drops its environment cannot be found again; all else is ended. */
-export function hostProcesses({ root, protection, signal }: ProcessesOptions): Processes {
+export function hostProcesses({ root, protection, signal, judged }: ProcessesOptions): Processes {
   return {
     run: async (line) =>
-      runOnHost(line, { cwd: await workingFolderOf(line.cwd ?? '.', root, protection), root }, signal),
+      runOnHost(line, { cwd: await workingFolderOf(line.cwd ?? '.', root, protection, judged), root }, signal),
   };
 }
 
@@ -83,8 +85,13 @@ export async function runOnHost(
 }
 
 /** The folder must be in the workspace and there; links inside are resolved. */
-export const workingFolderOf = (cwd: string, root: string, protection: Protection): Promise<string> =>
-  withPlace(cwd, { root, protection, followLast: true }, ({ path, entry }) => {
+export const workingFolderOf = (
+  cwd: string,
+  root: string,
+  protection: Protection,
+  judged: JudgedPaths = new Map(),
+): Promise<string> =>
+  withPlace(cwd, { root, protection, followLast: true, judged }, ({ path, entry }) => {
     if (entry === undefined)
       throw new CountersignError('file_not_found', `the folder ${cwd} does not exist`, { field: '/cwd' });
     if (!entry.stats.isDirectory())

@@ -6,7 +6,7 @@ import { isAbsolute } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { CommandResult, FileReader, Searcher, SearchQuery, SearchResult } from '../../tools/tool-context.ts';
-import { withPlace, type Protection } from '../files/beneath.ts';
+import { withPlace, type JudgedPaths, type Protection } from '../files/beneath.ts';
 import { parseMatches } from './ripgrep-output.ts';
 import { runProcess } from '../processes/run-process.ts';
 import { withSandbox } from '../processes/sandbox.ts';
@@ -17,6 +17,8 @@ export interface SearcherOptions {
   root: string;
   protection: Protection;
   signal: AbortSignal;
+  /** Where the call's paths led when it was judged. */
+  judged?: JudgedPaths;
   backend: 'sandbox' | 'host' | 'disabled';
   sandbox: SandboxOptions;
 }
@@ -24,17 +26,21 @@ export interface SearcherOptions {
 const TIMEOUT_MS = 30_000;
 
 export function openSearcher(options: SearcherOptions): Searcher {
-  const { root, protection } = options;
+  const { root, protection, judged = new Map() } = options;
   return {
     async search(query) {
       // Refuses what leads outside, and gives the name without links: ripgrep would follow one that is named.
-      const target = await withPlace(query.path ?? '.', { root, protection, followLast: true }, ({ path, entry }) => {
-        if (entry === undefined)
-          throw new CountersignError('file_not_found', `${query.path} does not exist; use list to see what does`);
-        if (!entry.stats.isFile() && !entry.stats.isDirectory())
-          throw new CountersignError('not_a_file', `${query.path} is neither file nor folder`);
-        return path;
-      });
+      const target = await withPlace(
+        query.path ?? '.',
+        { root, protection, followLast: true, judged },
+        ({ path, entry }) => {
+          if (entry === undefined)
+            throw new CountersignError('file_not_found', `${query.path} does not exist; use list to see what does`);
+          if (!entry.stats.isFile() && !entry.stats.isDirectory())
+            throw new CountersignError('not_a_file', `${query.path} is neither file nor folder`);
+          return path;
+        },
+      );
       const args = ripgrepArguments(query, root, protection, `./${target.slice(root.length + 1)}`);
       const sandboxed = (await sandboxStatus(options.sandbox)).available;
       const ended = sandboxed ? await searchSandboxed(args, options) : await searchPlainly(args, options);

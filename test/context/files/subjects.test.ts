@@ -83,7 +83,7 @@ it('commands have their folder resolved', async () => {
   const command = { kind: 'command', argument: 'command', command: 'ls', sandbox: true } as const;
   expect(await resolveSubjects([command, { ...command, cwd: 'out', env: { A: '1' } }], { workspace })).toEqual([
     { ...command, cwd: workspace, cwdInside: true, cwdRelative: '', env: {}, operands: {} },
-    { ...command, cwd: outside, cwdInside: false, env: { A: '1' }, operands: {} },
+    { ...command, cwd: outside, cwdGiven: 'out', cwdInside: false, env: { A: '1' }, operands: {} },
   ]);
 });
 
