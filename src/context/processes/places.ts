@@ -37,20 +37,23 @@ export function shutIn(places: readonly Place[]): Place[] {
 export const pathsOf = (places: readonly Place[]): string[] =>
   places.filter(({ kind }) => kind === 'protected').map(({ names }) => names.join('/'));
 
-/** By path, what tells whether a place is still the same: where a link leads, and the state of a file that has other names. What a mount holds has no state. */
+/**
+ * By path, what tells whether a place is still the same: where a link leads, and the state of a file. A mount on a file is gone once somebody on the host puts another in its place;
+ * one on a folder holds what is in it, but for files that have other names.
+ */
 export type Standing = ReadonlyMap<string, string>;
 
 /** Of these places, of what lies in them, and of what git obeys. */
 export function standingOf(root: string, places: readonly Place[]): Standing {
   const paths = ['.git', ...places.filter(({ kind }) => kind !== 'above').map(({ names }) => names.join('/'))];
   const standing = new Map<string, string>();
-  for (const path of paths) {
-    const state = stateOf(`${root}/${path}`);
+  for (const path of [...paths, '.git/config']) {
+    const state = stateOf(`${root}/${path}`, 1n);
     if (state !== undefined) standing.set(path, state);
   }
   const control = GIT_CONTROL.filter((name) => !REPOSITORIES.has(name)).map((name) => `.git/${name}`);
   for (const path of [...control, ...[...paths.slice(1), '.git/hooks'].flatMap((folder) => below(root, folder))]) {
-    const state = stateOf(`${root}/${path}`);
+    const state = stateOf(`${root}/${path}`, 2n);
     if (state) standing.set(path, state);
   }
   return standing;
@@ -65,10 +68,11 @@ const REPOSITORIES: ReadonlySet<string> = new Set(['modules', 'worktrees']);
 /** Entries of one protected folder that are looked at. */
 const MOST_ENTRIES = 1_000;
 
-function stateOf(path: string): string | undefined {
+/** Empty for what has no state: folders, and files of fewer names. */
+function stateOf(path: string, names: bigint): string | undefined {
   const stats = attempt(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
   if (stats?.isSymbolicLink()) return `to ${attempt(() => readlinkSync(path))}`;
-  return stats?.isFile() && stats.nlink > 1n ? `${stats.ino} ${stats.ctimeNs}` : stats && '';
+  return stats?.isFile() && stats.nlink >= names ? `${stats.ino} ${stats.ctimeNs}` : stats && '';
 }
 
 /** Links are named and not followed. */

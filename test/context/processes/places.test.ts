@@ -198,6 +198,18 @@ describe('what the shell tool says of it', () => {
     expect((await sh('echo evil > e')).made).toEqual(['.envrc']);
   });
 
+  it('a file that somebody on the host replaced meanwhile, which takes its mount away', async () => {
+    const { sh, workspace } = await workspaceWith(['.envrc', 'new', 'other', '.git/config']);
+    const work = sh(
+      'touch ready; for i in $(seq 200); do sleep 0.02; echo evil > .envrc && echo evil > .git/config && break; done 2>/dev/null',
+    );
+    await expect.poll(() => existsSync(join(workspace, 'ready')), { interval: 10 }).toBe(true);
+    renameSync(join(workspace, 'new'), join(workspace, '.envrc'));
+    renameSync(join(workspace, 'other'), join(workspace, '.git/config'));
+    expect((await work).made).toEqual(['.envrc', '.git/config']);
+    expect(readFileSync(join(workspace, '.envrc'), 'utf8')).toBe('evil\n');
+  });
+
   it('a repository, and what git obeys in one by another name', async () => {
     const { sh } = await workspaceWith(['a.txt']);
     expect((await sh('git init -q && ln .git/config c && ln .git/hooks/pre-commit.sample h')).made).toContain('.git');
