@@ -1,10 +1,12 @@
 /** `audit --verify`: digests and signatures of a real history hold, and do not once a byte of it is another. */
+import { randomUUID } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { verifyCall } from '../../src/cli/judge/verify-call.ts';
 import { verifyCalls } from '../../src/cli/judge/verify-calls.ts';
 import { callsUnder } from '../../src/client/audit-session.ts';
-import { type HistoryEvent, readHistory } from '../../src/client/history.ts';
+import { type HistoryEvent, readHistory, valueOf } from '../../src/client/history.ts';
 import type { ApproveOptions, CallHandle, SessionHandle } from '../../src/client/index.ts';
 import { type LoadedConfig, parseConfig } from '../../src/config/index.ts';
 import { sealDecisions } from '../../src/protocol/approval.ts';
@@ -12,6 +14,7 @@ import { approver } from '../approval/support.ts';
 import { probeTools } from '../support/probe-tools.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
 
+const { ResetWorkflowExecutionRequest } = proto.temporal.api.workflowservice.v1;
 const address = inject('temporalAddress');
 const ada = approver('ada');
 const mallory = approver('mallory');
@@ -105,6 +108,46 @@ test('an approver whose key is another does not hold', async () => {
     ['execution', false],
     ['outcome', false],
   ]);
+});
+
+test('an approval that was kept holds in no other run', async () => {
+  const history = await events();
+  const started = history[0]?.workflowExecutionStartedEventAttributes;
+  if (!started) throw new Error('a history begins with its start');
+  started.originalExecutionRunId = 'another';
+  expect(await check(history)).toEqual([
+    ['request', true],
+    ['decision', true],
+    ['execution', false],
+    ['outcome', true],
+  ]);
+});
+
+/** A run that begins after the named event of the last one: after the first task that was done since. */
+async function reset(after: (event: HistoryEvent) => unknown): Promise<HistoryEvent[]> {
+  const history = await events();
+  const since = history.slice(history.findIndex(after));
+  const done = since.find((event) => event.workflowTaskCompletedEventAttributes);
+  const { workflowService, workflow } = service.countersign.temporal;
+  await workflowService.resetWorkflowExecution(
+    ResetWorkflowExecutionRequest.create({
+      namespace: 'default',
+      workflowExecution: { workflowId: 'call/verify/signed' },
+      reason: 'test',
+      requestId: randomUUID(),
+      workflowTaskFinishEventId: done?.eventId ?? null,
+    }),
+  );
+  await workflow.getHandle('call/verify/signed').result();
+  return events();
+}
+
+test('what an operator resets holds: what ran before it, and what is denied after it', async () => {
+  expect(await check(await reset((event) => event.activityTaskCompletedEventAttributes))).toEqual(HOLDS);
+  const denied = await reset((event) => event.workflowExecutionSignaledEventAttributes);
+  const ended = denied.findLast((event) => event.activityTaskCompletedEventAttributes);
+  expect(valueOf(ended?.activityTaskCompletedEventAttributes?.result)).toMatchObject({ status: 'denied' });
+  expect(await check(denied)).toEqual(HOLDS);
 });
 
 test('other arguments than those of the digest do not hold', async () => {

@@ -38,10 +38,13 @@ interface Asked {
 interface Started {
   event: HistoryEvent;
   input: ExecuteInput;
+  runId: string;
 }
 
 interface Reading {
   name: CallName;
+  /** The run whose events are read: what was before a reset stands in the new run's history, too. */
+  runId: string;
   input: CallInput;
   tool: VerifyTool;
   settings: VerifySettings;
@@ -83,6 +86,7 @@ export async function verifyCall(
   const main = sessions.find(({ id }) => id === sessions[0]?.main);
   const reading: Reading = {
     name,
+    runId: started?.originalExecutionRunId ?? '',
     input,
     tool: toolOf(input.tool),
     settings,
@@ -99,12 +103,14 @@ export async function verifyCall(
     checks: [],
   };
   for (const event of events) await checkEvent(reading, event);
-  for (const open of reading.running.values()) await checkOne(reading, open.event, open.input, undefined);
+  for (const open of reading.running.values()) await checkOne(reading, open.event, open, undefined);
   return reading.checks;
 }
 
 /** Whoever starts a workflow under a call's name, with a worker of their own, records what they like: what is of no form of ours does not hold. */
 async function checkEvent(reading: Reading, event: HistoryEvent): Promise<void> {
+  // Only the server writes it, with a reset.
+  reading.runId = event.workflowTaskFailedEventAttributes?.newRunId || reading.runId;
   try {
     await checkRequest(reading, event);
     await checkDecision(reading, event);
@@ -264,7 +270,7 @@ async function checkExecution(reading: Reading, event: HistoryEvent): Promise<vo
   const scheduled = event.activityTaskScheduledEventAttributes;
   if (scheduled?.activityType?.name === 'executeTool') {
     const input = valueOf<ExecuteInput>(scheduled.input) ?? { tool: '', arguments: {} };
-    reading.running.set(String(event.eventId), { event, input });
+    reading.running.set(String(event.eventId), { event, input, runId: reading.runId });
   }
   const completed = event.activityTaskCompletedEventAttributes;
   const { activityTaskFailedEventAttributes: failed, activityTaskTimedOutEventAttributes: lost } = event;
@@ -275,14 +281,14 @@ async function checkExecution(reading: Reading, event: HistoryEvent): Promise<vo
   reading.running.delete(id);
   const status = valueOf<Execution>(completed?.result)?.status ?? (lost ? 'timed_out' : 'failed');
   if (status === 'completed') reading.completed = true;
-  await checkOne(reading, event, started.input, status);
+  await checkOne(reading, event, started, status);
 }
 
 /** What ran must be the call's, once, and allowed by something that holds. `status`: undefined while it runs. */
 async function checkOne(
   reading: Reading,
   event: HistoryEvent,
-  input: ExecuteInput,
+  { input, runId }: Omit<Started, 'event'>,
   status: Execution['status'] | undefined,
 ): Promise<void> {
   const tell = (ok: Holds, text: string): void => say(reading, event, 'execution', ok, text);
@@ -293,7 +299,12 @@ async function checkOne(
   if (again) return tell(false, 'once more of what has run');
   const ownCall = input.tool === reading.input.tool && reading.given.some((args) => isSameJson(args, input.arguments));
   if (!ownCall) return tell(false, 'of another tool or other arguments than the call’s');
-  if (input.approval) return tell(...ofApproval(reading, input, input.approval));
+  if (input.approval) {
+    const [ok, text] = ofApproval(reading, input, input.approval);
+    // An approval is for one run. One that somebody kept is denied where it would run.
+    const kept = status !== 'denied' && reading.asked.get(input.approval.digest)?.ask.runId !== runId;
+    return tell(ok && !kept, ok && kept ? `${text}, which was in another run` : text);
+  }
   if (input.grant) return tell(...(await ofGrant(reading, event, input, input.grant)));
   if (reading.prepared?.verdict === 'run' && !reading.prepared.grant) return tell(true, 'as policy lets it run');
   return tell(status === 'denied', 'of what was asked about, without any approval');
