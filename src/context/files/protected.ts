@@ -2,8 +2,6 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CONFIG_FILE } from '../../protocol/names.ts';
-import { CountersignError } from '../../protocol/errors.ts';
-import { gitControl } from '../../policy/protected.ts';
 import { identityOf, type Protection } from './beneath.ts';
 import { canonicalPath } from './subjects.ts';
 
@@ -29,9 +27,3 @@ export const sessionProtection = (workspace: string, own: readonly string[]): Pr
 /** True where one of the paths is the folder itself or lies in it. */
 export const holdsProtected = (folder: string, { paths }: Protection): boolean =>
   paths.some((path) => path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`));
-
-/** Policy has said the same; what counts is the place that was opened. */
-export function refuseGitControl(canonical: string): void {
-  const reason = gitControl(canonical);
-  if (reason !== undefined) throw new CountersignError('protected_path', reason);
-}

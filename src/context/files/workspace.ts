@@ -11,7 +11,8 @@ import { isErrno } from '../../common/errno.ts';
 import { atPlace } from './file-error.ts';
 import type { Journal } from '../state/journal.ts';
 import { syncFolder } from '../state/state-files.ts';
-import { holdsProtected, refuseGitControl } from './protected.ts';
+import { refuseGitControl } from './git-folders.ts';
+import { holdsProtected } from './protected.ts';
 import { removePlace } from './remove.ts';
 
 /** Largest file that is read or written. */
@@ -72,7 +73,7 @@ export function openWriter(options: WorkspaceOptions & { journal: Journal }): Fi
   return {
     write: (path, bytes, { ifHash } = {}) =>
       atPlace(path, how, async (place) => {
-        checkWritable(place, bytes, maxFileBytes);
+        checkWritable(place, root, bytes, maxFileBytes);
         const hash = sha256(bytes);
         if (ifHash !== undefined) {
           const present = place.entry === undefined ? undefined : sha256(await readPlace(place, signal, maxFileBytes));
@@ -100,7 +101,7 @@ export function openWriter(options: WorkspaceOptions & { journal: Journal }): Fi
         }
         if (ifHash !== undefined && before !== ifHash) throw changed(name, before);
         const { bytes, note } = change(present);
-        checkWritable(place, bytes, maxFileBytes);
+        checkWritable(place, root, bytes, maxFileBytes);
         const after = sha256(bytes);
         await journal.write(name, { before, after, note });
         await replace(place, bytes, signal, before);
@@ -112,7 +113,7 @@ export function openWriter(options: WorkspaceOptions & { journal: Journal }): Fi
         if (place.name === '')
           throw new CountersignError('protected_path', 'the workspace itself is not deleted by a tool');
         existing(place);
-        refuseGitControl(place.path);
+        refuseGitControl(place.path, root);
         if (holdsProtected(place.path, protection))
           throw new CountersignError(
             'protected_path',
@@ -229,7 +230,7 @@ function entryOf(name: string, stats: Stats): DirectoryEntry {
   return { name, kind, bytes: kind === 'file' ? stats.size : 0, modifiedAt: Math.round(stats.mtimeMs) };
 }
 
-function checkWritable(place: Place, bytes: Uint8Array, maxFileBytes: number): void {
+function checkWritable(place: Place, root: string, bytes: Uint8Array, maxFileBytes: number): void {
   if (place.name === '' || place.entry?.stats.isDirectory())
     throw new CountersignError('not_a_file', `${place.name || 'the workspace'} is a folder; give the path of a file`);
   if (place.entry !== undefined && !place.entry.stats.isFile())
@@ -239,7 +240,7 @@ function checkWritable(place: Place, bytes: Uint8Array, maxFileBytes: number): v
     );
   if (bytes.length > maxFileBytes)
     throw new CountersignError('file_too_large', `content is larger than ${sizeOf(maxFileBytes)} (limits.fileBytes)`);
-  refuseGitControl(place.path);
+  refuseGitControl(place.path, root);
 }
 
 /** Writes beside the target and renames over it, both relative to the held folder; then the folder itself is made durable. */

@@ -3,6 +3,7 @@ import { closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
 import { O_PATH, through, type Protection } from '../files/beneath.ts';
 import { GIT_CONTROL } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
+import { gitFolders } from '../files/git-folders.ts';
 import { shutDoor } from './doors.ts';
 import type { Environment } from './environment.ts';
 import { shutGitDoors } from './git-doors.ts';
@@ -26,6 +27,9 @@ export interface SandboxedCommand {
   files?: readonly { path: string; inside: string }[];
 }
 
+/** A folder, and its canonical path. */
+type Held = { fd: number; path: string };
+
 /** Binds of the workspace and over it; the first descriptor given to the child is number 7. */
 export class Binds {
   readonly args: string[] = [];
@@ -41,7 +45,7 @@ export class Binds {
     this.#options = options;
   }
 
-  workspace(workspace: { fd: number; path: string }): void {
+  workspace(workspace: Held): void {
     const { root, writable, files = [] } = this.#command;
     this.#bind(writable ? '--bind-fd' : '--ro-bind-fd', workspace.fd, root);
     if (writable) this.#protectGit(workspace);
@@ -60,27 +64,42 @@ export class Binds {
   }
 
   /**
-   * A command must not plant a hook, or a configuration that names a program: the next git of a person would run it. `.git` is bound on itself, because a mount point cannot be
-   * renamed away, and on it what git obeys, read-only. What is missing of that stands there in a harmless form meanwhile (see git-doors.ts). A repository that a command
+   * A command must not plant a hook, or a configuration that names a program: the next git of a person would run it. `.git`, or where it leads, is bound on itself, and on it
+   * what git obeys, read-only. What is missing of that stands there in a harmless form meanwhile (see git-doors.ts). A repository that a command
    * makes anew, or one in a subfolder, is as trustworthy as any code that it wrote.
    */
-  #protectGit(workspace: { fd: number; path: string }): void {
+  #protectGit(workspace: Held): void {
     const git = this.#holdChild(workspace, '.git');
-    if (git === undefined) return;
-    const path = `${workspace.path}/.git`;
-    // A file names the folder of a worktree or submodule; that folder is elsewhere.
-    if (!git.directory) return this.#bind('--ro-bind-fd', git.fd, path);
-    this.#bind('--bind-fd', git.fd, path);
-    const held = { fd: git.fd, path };
-    this.#doors.push(shutGitDoors(held));
-    for (const name of GIT_CONTROL) {
-      const child = this.#holdChild(held, name);
-      if (child !== undefined) this.#bind('--ro-bind-fd', child.fd, `${path}/${name}`);
+    if (git?.directory === false) this.#bind('--ro-bind-fd', git.fd, `${workspace.path}/.git`);
+    for (const path of gitFolders(workspace.path)) {
+      const held = this.#mountPoint(workspace, path.slice(workspace.path.length + 1).split('/'));
+      if (held === undefined) continue;
+      this.#doors.push(shutGitDoors(held));
+      for (const name of GIT_CONTROL) {
+        const child = this.#holdChild(held, name);
+        if (child !== undefined) this.#bind('--ro-bind-fd', child.fd, `${path}/${name}`);
+      }
     }
   }
 
+  /** Each folder on a way down is bound on itself, because a mount point cannot be renamed away. Gives the last; where there is none, says so and gives none. */
+  #mountPoint(
+    workspace: Held,
+    names: readonly string[],
+    missing: (folder: Held, name: string) => void = () => undefined,
+  ): Held | undefined {
+    let folder = workspace;
+    for (const name of names) {
+      const child = this.#holdChild(folder, name);
+      if (child?.directory !== true) return void missing(folder, name);
+      folder = { fd: child.fd, path: `${folder.path}/${name}` };
+      if (!this.#bound.has(folder.path)) this.#bind('--bind-fd', folder.fd, folder.path);
+    }
+    return folder;
+  }
+
   /** What other programs run. A folder on the way is a mount point too, because such a one cannot be renamed away. */
-  #protectPlaces(workspace: { fd: number; path: string }): void {
+  #protectPlaces(workspace: Held): void {
     const folders = new Map([[workspace.path, workspace]]);
     for (const { names, kind } of this.#command.places ?? []) {
       const above = folders.get([workspace.path, ...names.slice(0, -1)].join('/'));
@@ -90,12 +109,13 @@ export class Binds {
       const child = this.#holdChild(above, names.at(-1) ?? '');
       if (child === undefined) continue;
       folders.set(path, { fd: child.fd, path });
-      this.#bind(kind === 'protected' ? '--ro-bind-fd' : '--bind-fd', child.fd, path);
+      if (kind === 'protected') this.#bind('--ro-bind-fd', child.fd, path);
+      else if (!this.#bound.has(path)) this.#bind('--bind-fd', child.fd, path);
     }
   }
 
   /** Ours is not there, wherever a bound folder would show it. */
-  #hideProtected(workspace: { fd: number; path: string }): void {
+  #hideProtected(workspace: Held): void {
     const shown = [workspace.path, '/usr', ...(this.#options.readOnly ?? [])];
     // Shorter first: what lies in a hidden folder is hidden with it. Folders before what they hold: a later mount covers an earlier one below it.
     const paths = this.#command.protection.paths
@@ -118,16 +138,11 @@ export class Binds {
    * The folders between the workspace and a path of ours become mount points, so that no command can put others in their place. True where a door was shut in the place
    * itself, because nothing stood there. Throws `protected_path` for a link that leads to ours: nothing can be mounted over it, so a command could replace it.
    */
-  #shut(workspace: { fd: number; path: string }, path: string): boolean {
+  #shut(workspace: Held, path: string): boolean {
     if (!this.#command.writable || !path.startsWith(`${workspace.path}/`)) return false;
-    let folder = workspace;
     const names = path.slice(workspace.path.length + 1).split('/');
-    for (const name of names.slice(0, -1)) {
-      const child = this.#holdChild(folder, name);
-      if (child?.directory !== true) return refuseLink(folder, name, path);
-      folder = { fd: child.fd, path: `${folder.path}/${name}` };
-      if (!this.#bound.has(folder.path)) this.#bind('--bind-fd', folder.fd, folder.path);
-    }
+    const folder = this.#mountPoint(workspace, names.slice(0, -1), (at, name) => refuseLink(at, name, path));
+    if (folder === undefined) return false;
     const last = names.at(-1) ?? '';
     refuseLink(folder, last, path);
     const door = shutDoor(path, through(folder, last));
@@ -149,7 +164,7 @@ export class Binds {
   }
 
   /** A file or folder, not a link; undefined when there is neither. */
-  #holdChild(folder: { fd: number; path: string }, name: string): { fd: number; directory: boolean } | undefined {
+  #holdChild(folder: Held, name: string): { fd: number; directory: boolean } | undefined {
     const stats = lstatSync(through(folder, name), { throwIfNoEntry: false });
     if (stats === undefined || !(stats.isFile() || stats.isDirectory())) return undefined;
     const fd = this.#hold(through(folder, name));
@@ -158,10 +173,10 @@ export class Binds {
 }
 
 /** A link on the way to no file of ours is let be: what is planted behind it is taken away (see planted.ts), and what holds a folder of ours is no workspace. */
-function refuseLink(folder: { fd: number; path: string }, name: string, path: string): false {
+function refuseLink(folder: Held, name: string, path: string): void {
   const isLink = lstatSync(through(folder, name), { throwIfNoEntry: false })?.isSymbolicLink() === true;
   const onTheWay = path !== `${folder.path}/${name}`;
-  if (!isLink || (onTheWay && statSync(path, { throwIfNoEntry: false })?.isFile() !== true)) return false;
+  if (!isLink || (onTheWay && statSync(path, { throwIfNoEntry: false })?.isFile() !== true)) return;
   throw new CountersignError(
     'protected_path',
     `${folder.path}/${name} is a link to Countersign's own configuration, and a command could replace it; put the file itself there, or start the service with --config and a file outside of the workspace`,

@@ -183,3 +183,61 @@ describe('what stands there meanwhile', () => {
     expect(existsSync(join(workspace, '.git/commondir'))).toBe(false);
   });
 });
+
+describe('a repository whose .git leads elsewhere in the workspace', () => {
+  const LAYOUTS: readonly (readonly [what: string, folder: string, make: string])[] = [
+    ['a file', 'meta', 'git init -q -b main --separate-git-dir=meta .'],
+    ['a file, in a folder', 'a/b/meta', 'mkdir -p a/b && git init -q -b main --separate-git-dir=a/b/meta .'],
+    ['a link', 'meta', 'git init -q -b main && mv .git meta && ln -s meta .git'],
+    [
+      'a bare repository',
+      '.bare',
+      'git init -q -b main --bare .bare && git -C .bare config core.bare false && echo gitdir: ./.bare > .git',
+    ],
+    [
+      'a worktree of a bare repository',
+      '.bare',
+      `git init -q -b main --bare .bare && git -C .bare commit-tree -m one $(git -C .bare hash-object -wt tree /dev/null) > c &&
+       git -C .bare update-ref refs/heads/main $(cat c) && rm c && git -C .bare worktree add -q --no-checkout ../w main && mv w/.git . && rmdir w &&
+       echo "$PWD/.git" > .bare/worktrees/w/gitdir`,
+    ],
+  ];
+
+  it.each(LAYOUTS)('%s: what git obeys there cannot be changed, and git works', async (_, folder, make) => {
+    const folders = scratch();
+    const { workspace } = folders;
+    const host = (command: string) =>
+      spawnSync('sh', ['-ec', command], {
+        cwd: workspace,
+        env: { ...ENV, GIT_CONFIG_GLOBAL: '/dev/null' },
+        encoding: 'utf8',
+      });
+    expect(host(make)).toMatchObject({ status: 0, stderr: '' });
+    const { shell, writer } = await contextOf(folders);
+    if (shell === undefined || writer === undefined) throw new Error('no hands');
+    const pwned = join(folders.outside, 'pwned');
+    const evil = `[core]\n\tfsmonitor = "touch ${pwned}; false"\n`;
+    const [top] = folder.split('/');
+    const command = `cp -r ${top} evil; printf '${evil}' | tee -a evil/config ${folder}/config ${folder}/config.worktree > /dev/null
+      printf '#!/bin/sh\ntouch ${pwned}' | tee ${folder}/hooks/post-index-change evil/hooks/post-index-change > /dev/null; chmod +x ${folder}/hooks/* evil/hooks/*
+      echo ../evil > ${folder}/commondir; perl -e 'rename "${folder}", "away"; rename "${top}", "away"'; ln -sfn evil ${folder}; rm -rf ${folder}/hooks
+      mv -f evil/config ${folder}/config`;
+    await shell.run({ command: `${command}; true`, timeoutMs: 10_000 });
+    for (const name of ['config', 'hooks/post-index-change', 'commondir', 'config.worktree'])
+      await expect(writer.write(`${folder}/${name}`, Buffer.from(evil))).rejects.toMatchObject({
+        code: 'protected_path',
+      });
+    for (const path of new Set([folder, top ?? '', `${folder}/hooks`]))
+      await expect(writer.remove(path, { recursive: true })).rejects.toMatchObject({ code: 'protected_path' });
+    const asPerson = host('git status --short > /dev/null; git add -A; git status --short > /dev/null');
+    expect(existsSync(pwned)).toBe(false);
+    expect(asPerson).toMatchObject({ status: 0, stderr: '' });
+
+    const { stdout, stderr } = await shell.run({
+      command:
+        'export GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t; rm -rf evil; echo a > a.txt; git add a.txt; git commit -qm two; git log --format=%s -1',
+      timeoutMs: 10_000,
+    });
+    expect([text(stdout), text(stderr)]).toEqual(['two\n', '']);
+  });
+});
