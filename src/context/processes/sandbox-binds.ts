@@ -4,6 +4,7 @@ import { O_PATH, through, type Protection } from '../files/beneath.ts';
 import { GIT_CONTROL } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { gitFolders } from '../files/git-folders.ts';
+import { canonicalPath } from '../files/subjects.ts';
 import { shutDoor } from './doors.ts';
 import type { Environment } from './environment.ts';
 import { shutGitDoors } from './git-doors.ts';
@@ -79,6 +80,20 @@ export class Binds {
         const child = this.#holdChild(held, name);
         if (child !== undefined) this.#bind('--ro-bind-fd', child.fd, `${path}/${name}`);
       }
+      this.#shutLinks(workspace, held);
+    }
+  }
+
+  /** Nothing can be mounted over a link, so where a person set one among what git obeys, nothing in that folder changes, nor what the link leads to. */
+  #shutLinks(workspace: Held, git: Held): void {
+    const links = GIT_CONTROL.filter((name) => isLink(git, name));
+    if (links.length > 0) this.#bind('--ro-bind-fd', git.fd, git.path);
+    for (const target of links.map((name) => canonicalPath(`${git.path}/${name}`, '/', true))) {
+      if (!target.startsWith(`${workspace.path}/`) || target.startsWith(`${git.path}/`)) continue;
+      const names = target.slice(workspace.path.length + 1).split('/');
+      const folder = this.#mountPoint(workspace, names.slice(0, -1));
+      const child = folder && this.#holdChild(folder, names.at(-1) ?? '');
+      if (child !== undefined) this.#bind('--ro-bind-fd', child.fd, target);
     }
   }
 
@@ -172,11 +187,13 @@ export class Binds {
   }
 }
 
+const isLink = (folder: Held, name: string): boolean =>
+  lstatSync(through(folder, name), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
 /** A link on the way to no file of ours is let be: what is planted behind it is taken away (see planted.ts), and what holds a folder of ours is no workspace. */
 function refuseLink(folder: Held, name: string, path: string): void {
-  const isLink = lstatSync(through(folder, name), { throwIfNoEntry: false })?.isSymbolicLink() === true;
   const onTheWay = path !== `${folder.path}/${name}`;
-  if (!isLink || (onTheWay && statSync(path, { throwIfNoEntry: false })?.isFile() !== true)) return;
+  if (!isLink(folder, name) || (onTheWay && statSync(path, { throwIfNoEntry: false })?.isFile() !== true)) return;
   throw new CountersignError(
     'protected_path',
     `${folder.path}/${name} is a link to Countersign's own configuration, and a command could replace it; put the file itself there, or start the service with --config and a file outside of the workspace`,

@@ -184,6 +184,26 @@ describe('what stands there meanwhile', () => {
   });
 });
 
+describe('a link that a person set among what git obeys', () => {
+  it.each(['shared/hooks', '../outside'])(
+    'is not exchanged, nor what it leads to changed: hooks in %s',
+    async (target) => {
+      const { workspace, outside, git, run, pwned } = await repository();
+      mkdirSync(join(workspace, 'shared/hooks'), { recursive: true });
+      rmSync(join(workspace, '.git/hooks'), { recursive: true });
+      symlinkSync(`../${target}`, join(workspace, '.git/hooks'));
+      await run(
+        `hook() { mkdir -p $1; printf '#!/bin/sh\ntouch ${pwned}' > $1/post-index-change; chmod +x $1/post-index-change; }
+       hook .git/hooks; hook shared/hooks; rm -f .git/hooks; mv shared away; hook .git/hooks; hook shared/hooks; echo a > a.txt`,
+      );
+      expect(git('add', 'a.txt')).toMatchObject({ status: 0, stderr: '' });
+      expect(existsSync(pwned)).toBe(false);
+      expect(readdirSync(outside)).toEqual(['secret.txt']);
+      expect(await run('git status --short a.txt')).toBe('A  a.txt\n');
+    },
+  );
+});
+
 describe('a repository whose .git leads elsewhere in the workspace', () => {
   const LAYOUTS: readonly (readonly [what: string, folder: string, make: string])[] = [
     ['a file', 'meta', 'git init -q -b main --separate-git-dir=meta .'],
