@@ -1,14 +1,14 @@
 /** Grants as main sessions keep them: taken in, taken back, and looked for where a person would have to be asked. */
 import { activityInfo } from '@temporalio/activity';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { exampleCall, needsSeveral, neverCovered, neverUsed, notCovered, verifyGrant } from '../approval/grants.ts';
 import { requiredFor } from '../approval/quorum.ts';
 import { wayOut } from '../approval/verify.ts';
 import { described } from '../client/listed.ts';
 import { mapAtMost } from '../common/at-most.ts';
 import { isRevoked, revokeGrant as revoke } from '../context/index.ts';
-import type { ApprovalDetails, ApprovalRequest } from '../protocol/approval.ts';
+import type { ApprovalRequest } from '../protocol/approval.ts';
 import { type ErrorCode, isCountersignError } from '../protocol/errors.ts';
+import { isApprovalDetails } from '../protocol/forms.ts';
 import { GRANTS_MEMO, type Grant, type StandingGrant } from '../protocol/grant.ts';
 import { callWorkflowId, parseSessionWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import { CALL_MESSAGE } from '../protocol/names.ts';
@@ -181,32 +181,41 @@ async function uselessOnExample(
 export const revokeGrant = ({ stateDir }: Dependencies, id: string): Promise<void> => revoke(stateDir, id);
 
 const AT_ONCE = 20;
+/** A call of a worker that is there answers within milliseconds. */
+const ANSWER_MS = 5_000;
+/** Less than the activity has. */
+const LOOK_MS = 40_000;
 
 /** Of the requests that wait, those that one of the grants covers. */
 export async function coveredRequests(
   dependencies: Dependencies,
   { requests, grants }: { requests: ApprovalRequest[]; grants: Grant[] },
 ): Promise<Covered[]> {
-  const found = await mapAtMost(requests, AT_ONCE, (request) => coveredRequest(dependencies, request, grants));
+  const until = Date.now() + LOOK_MS;
+  const found = await mapAtMost(requests, AT_ONCE, async (request) =>
+    Date.now() > until ? undefined : coveredRequest(dependencies, request, grants),
+  );
   return found.filter((one) => one !== undefined);
 }
 
-/** What can't be read or judged is not covered: it waits for a person, as before. */
+/** What can't be read or judged is not covered: it waits for a person, as before. A stranger's, whom nobody runs, keeps no other waiting. */
 async function coveredRequest(
   dependencies: Dependencies,
   request: ApprovalRequest,
   grants: Grant[],
 ): Promise<Covered | undefined> {
+  const { client, log } = dependencies;
   try {
-    const call = dependencies.client.workflow.getHandle(callWorkflowId(request), request.runId);
-    const details = await call.query<ApprovalDetails | null>(CALL_MESSAGE.approval);
-    if (details?.request.digest !== request.digest) return undefined;
+    const call = client.workflow.getHandle(callWorkflowId(request), request.runId);
+    const details: unknown = await client.withDeadline(Date.now() + ANSWER_MS, () => call.query(CALL_MESSAGE.approval));
+    if (!isApprovalDetails(details) || details.request.digest !== request.digest) return undefined;
     const session = await dependencies.sessions.read(request.session, { fresh: false });
     const judged = await judgeCall(dependencies, session, { tool: request.tool, arguments: details.arguments });
     const standing = judged.ok ? await standingGrant(dependencies, session, judged, grants) : undefined;
     return standing && { request, ...standing };
   } catch (error) {
-    if (isCountersignError(error) || error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
+    const { session, callId } = request;
+    log.debug({ session, callId, err: error }, 'a waiting request could not be looked at for a new grant');
+    return undefined;
   }
 }
