@@ -114,7 +114,10 @@ export function watchForFile(path: string, onAppeared: () => void): () => void {
 interface Look {
   /** When the look began, of `performance.now()`. */
   at: number;
-  /** Which file, and when it was changed last: one that is saved again as it was is another. */
+  /**
+   * Which file, and when it was written last: one that is saved again as it was is another. Not when its names or rights changed: tools that delete another name of it
+   * would save what a command had written.
+   */
   version: string;
   /** Its text, or why there is none. */
   content: string;
@@ -127,12 +130,12 @@ async function lookAt(file: string): Promise<Look> {
     // Whoever opens a FIFO would wait for its writer.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await handle.stat({ bigint: true });
-    const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+    const { dev, ino, size, mtimeNs } = stats;
     // The sandbox holds the name with a folder while a command runs.
     if (stats.isDirectory()) return { at, ...none(file, 'the file is gone') };
     if (!stats.isFile()) return { at, ...none(file, 'is no file') };
     if (size > MOST_BYTES) return { at, ...none(file, `is larger than ${MOST_BYTES} bytes`) };
-    return { at, version: [dev, ino, size, mtimeNs, ctimeNs].join(), content: await handle.readFile('utf8') };
+    return { at, version: [dev, ino, size, mtimeNs].join(), content: await handle.readFile('utf8') };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { at, ...none(file, isErrno(error, 'ENOENT') ? 'the file is gone' : `cannot be read: ${why}`) };

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -147,6 +147,9 @@ describe('a watched configuration that a command could write', () => {
     expect(await rules).toMatch(REFUSED);
 
     open = false;
+    // What tools can do to a file that they must not write.
+    await link(path, `${path}.other`);
+    await rm(`${path}.other`);
     await new Promise((done) => setTimeout(done, 2_600));
     expect(said).toHaveLength(2);
     const again = next();

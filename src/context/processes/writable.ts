@@ -2,6 +2,7 @@
  * Which folders sandboxed commands could write, and until when: so that a file that changed can be told from one that a command may have changed. What a sandbox shuts off by a
  * mount is open to the commands that run once somebody on the host puts another file in its place.
  */
+import { statSync } from 'node:fs';
 import { followed } from '../files/subjects.ts';
 
 /** Of one workspace; times are those of `performance.now()`. */
@@ -36,8 +37,13 @@ export function writes(workspace: string): Disposable {
 export function wasWritable(path: string, since: number): boolean {
   const open = [...workspaces].filter(([, { running, ended }]) => running > 0 || ended + LINGERS_MS >= since);
   if (open.length === 0) return false;
-  return placesOf(path).some((place) => open.some(([workspace]) => place.startsWith(`${workspace}/`)));
+  return (
+    hasOtherNames(path) || placesOf(path).some((place) => open.some(([workspace]) => place.startsWith(`${workspace}/`)))
+  );
 }
+
+/** Where those are nobody knows: perhaps in a workspace. */
+const hasOtherNames = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.nlink ?? 0) > 1;
 
 /** The file, and each link on the way to it: who can replace one of them can change what is read. */
 function placesOf(path: string): string[] {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,6 +12,8 @@ beforeAll(async () => {
   await mkdir(at('workspace-2'));
   await writeFile(at('workspace/sub/file'), '');
   await writeFile(at('outside'), '');
+  await writeFile(at('of-two-names'), '');
+  await link(at('of-two-names'), at('workspace/other-name'));
   await symlink('workspace/sub/file', at('into'));
   await symlink(at('workspace/sub'), at('folder'));
   await symlink('../outside', at('workspace/out-of'));
@@ -32,6 +34,8 @@ describe('a file that a command could write', () => {
     ['folder/file', true],
     ['workspace/out-of', true],
     ['through', true],
+    // Its other name may be anywhere.
+    ['of-two-names', true],
   ])('%s: %s', (path, expected) => {
     using _running = writes(at('workspace'));
     expect(wasWritable(at(path), performance.now())).toBe(expected);
