@@ -37,13 +37,15 @@ export function writes(workspace: string): Disposable {
 export function wasWritable(path: string, since: number): boolean {
   const open = [...workspaces].filter(([, { running, ended }]) => running > 0 || ended + LINGERS_MS >= since);
   if (open.length === 0) return false;
-  return (
-    hasOtherNames(path) || placesOf(path).some((place) => open.some(([workspace]) => place.startsWith(`${workspace}/`)))
-  );
+  const places = placesOf(path);
+  return hasOtherNames(path) || places.some((place) => open.some(([workspace]) => place.startsWith(`${workspace}/`)));
 }
 
 /** Where those are nobody knows: perhaps in a workspace. */
-const hasOtherNames = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.nlink ?? 0) > 1;
+function hasOtherNames(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.nlink > 1;
+}
 
 /** The file, and each link on the way to it: who can replace one of them can change what is read. */
 function placesOf(path: string): string[] {
