@@ -21,7 +21,7 @@ import {
 import { type Listed, described, listed } from './listed.ts';
 import { CALL_MEMO, type Waiting } from '../protocol/call.ts';
 import { CountersignError, isCountersignError } from '../protocol/errors.ts';
-import { readStanding, readWaiting } from '../protocol/forms.ts';
+import { readDecisionAnswer, readStanding, readWaiting } from '../protocol/forms.ts';
 import { type CallName, callWorkflowId, parseCallWorkflowId, sessionWorkflowId } from '../protocol/ids.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
@@ -114,6 +114,9 @@ async function whyNothing(call: CallHandle): Promise<string> {
 /** A call shows nothing while it looks at a decision, which a stranger may have sent: it is asked again for so long. */
 const EXAMINED_MS = 2_000;
 const ASK_AGAIN_MS = 100;
+
+const NO_ANSWER =
+  'The session that holds the request answers otherwise than ours do. Look who started it: countersign audit SESSION';
 
 const WAITING = `WorkflowType="${WORKFLOW.call}" AND ${SEARCH_ATTRIBUTE.state}="waiting" AND ExecutionStatus="Running"`;
 
@@ -281,7 +284,8 @@ export class Approvals {
       : { ...unsigned, repeat: true };
     const main = await this.#holder(session);
     try {
-      return await updateSession<DecisionAnswer>(this.#transport.client, main, SESSION_MESSAGE.decide, decision);
+      const answer = await updateSession<unknown>(this.#transport.client, main, SESSION_MESSAGE.decide, decision);
+      return readDecisionAnswer(answer) ?? { answer: 'not_pending', message: NO_ANSWER };
     } catch (error) {
       if (isGone(error)) return { answer: 'not_pending', message: 'The session that held the request is closed.' };
       if (error instanceof WorkflowUpdateFailedError) throw fromFailure(error);

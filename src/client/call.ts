@@ -7,6 +7,7 @@ import {
 } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure } from '@temporalio/common';
 import type { ApprovalDetails } from '../protocol/approval.ts';
+import { readOutcome } from '../protocol/answers.ts';
 import { type AmendAnswer, CALL_MEMO, type CallInput, type Settled, type Waiting } from '../protocol/call.ts';
 import type { Halt } from '../protocol/control.ts';
 import { CountersignError, callError, isCountersignError } from '../protocol/errors.ts';
@@ -193,8 +194,10 @@ export class CallHandle {
         // One id for all who ask at this point, so that a thousand pollers are one update.
         const updateId = `settle-${known}`;
         const answer = await sendUpdate<Settled>(this.#workflow, CALL_MESSAGE.settle, known, { updateId });
+        if (answer?.state !== 'waiting') return await done;
         // They all get the first one's answer, and by now the call may have gone on from there.
-        if (answer.state === 'done' || (await this.waiting())?.since === answer.waiting.since) return answer;
+        const waiting = await this.waiting();
+        if (waiting?.since === answer.waiting?.since && waiting) return { state: 'waiting', seq: answer.seq, waiting };
         known = answer.seq;
       }
     } catch (error) {
@@ -206,11 +209,13 @@ export class CallHandle {
 
   async #result(): Promise<Outcome> {
     try {
-      return await reach(() => this.#workflow.result() as Promise<Outcome>);
+      return readOutcome(await reach(() => this.#workflow.result())) ?? noOutcome();
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw notFound(this.id);
       if (error instanceof WorkflowFailedError) return endedFromOutside(error);
-      throw error;
+      if (error instanceof ServiceError || isCountersignError(error)) throw error;
+      // A result that cannot be decoded.
+      return noOutcome();
     }
   }
 
@@ -240,6 +245,14 @@ function endedFromOutside(error: WorkflowFailedError): Outcome {
     ? { status: 'cancelled', error: callError('cancelled', message), attempts: 1, tries: 0 }
     : { status: 'unknown', error: callError('outcome_unknown', message), attempts: 1, tries: 0 };
 }
+
+/** Ours return one, always. */
+const noOutcome = (): Outcome => ({
+  status: 'unknown',
+  error: callError('outcome_unknown', "The call's workflow is none of ours: what it returned is no outcome."),
+  attempts: 1,
+  tries: 0,
+});
 
 const notFound = (id: string): CountersignError =>
   new CountersignError('call_not_found', `There is no call ${id}. List what waits: countersign pending --all`);

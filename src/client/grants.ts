@@ -1,6 +1,7 @@
 /** Grants: "always allow", made by an act of its own, with an end. */
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
+import { readGrants } from '../protocol/answers.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import {
   GRANT_LIMITS,
@@ -68,7 +69,7 @@ export class Grants {
   /** Those that hold now. */
   async list(): Promise<Grant[]> {
     try {
-      return await reach(() => this.#session.query<Grant[]>(SESSION_MESSAGE.grants));
+      return readGrants(await reach(() => this.#session.query(SESSION_MESSAGE.grants)));
     } catch (error) {
       if (isGone(error)) throw new CountersignError('session_not_found', `There is no session ${this.#main}.`);
       throw error;

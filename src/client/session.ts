@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import { callContent } from '../approval/digest.ts';
+import { readSessionClosed, readSessionView } from '../protocol/answers.ts';
 import type { CallInput } from '../protocol/call.ts';
 import { CountersignError } from '../protocol/errors.ts';
 import { callWorkflowId, isCallId, sessionWorkflowId } from '../protocol/ids.ts';
@@ -144,7 +145,8 @@ export class SessionHandle<Tools = BuiltInTools> {
 
   /** State, children, how many requests wait, and what the session was told. */
   async view(): Promise<SessionView> {
-    return reach(() => this.#workflow.query<SessionView>(SESSION_MESSAGE.view));
+    const view = await reach(() => this.#workflow.query(SESSION_MESSAGE.view));
+    return readSessionView(view, { facts: this.facts, state: 'open' });
   }
 
   /** Ends the session: waiting calls are denied, running ones cancelled, children closed. Resolves when all that is done. */
@@ -155,7 +157,7 @@ export class SessionHandle<Tools = BuiltInTools> {
       if (!(error instanceof CountersignError && error.code === 'session_closed')) throw error;
     }
     try {
-      return (await reach(() => this.#workflow.result())) as SessionClosed;
+      return readSessionClosed(await reach(() => this.#workflow.result()));
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
       return { reason: error.cause?.message ?? error.message, callsEnded: 0, callsLeft: 0, childrenLeft: [] };

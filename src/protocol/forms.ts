@@ -30,9 +30,11 @@ import { TIERS } from './tool.ts';
 
 type Fields = Record<string, unknown>;
 
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+export const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {};
 const isText = (value: unknown, most: number): value is string => typeof value === 'string' && value.length <= most;
-const isOneOf = <T>(all: readonly T[], value: unknown): value is T => (all as readonly unknown[]).includes(value);
+export const isOneOf = <T>(all: readonly T[], value: unknown): value is T =>
+  (all as readonly unknown[]).includes(value);
 
 /** As far from the epoch as a `Date` goes. */
 const LAST_TIME = 8.64e15;
@@ -174,8 +176,8 @@ export function isApprovalDetails(value: unknown): value is ApprovalDetails {
   );
 }
 
-const isString = (value: unknown): value is string => typeof value === 'string';
-const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isString);
+export const isString = (value: unknown): value is string => typeof value === 'string';
+export const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isString);
 const areOf = (value: unknown, ...names: string[]): boolean =>
   Array.isArray(value) && value.every((one) => names.every((name) => isString(fieldsOf(one)[name])));
 
@@ -251,7 +253,7 @@ export function readWaiting(value: unknown, { session, callId }: CallName): Wait
     : undefined;
 }
 
-function readCallError(value: unknown): CallError | undefined {
+export function readCallError(value: unknown): CallError | undefined {
   const { code, message, field, schema } = fieldsOf(value);
   if (typeof code !== 'string' || !Object.hasOwn(ERRORS, code) || typeof message !== 'string') return undefined;
   return {

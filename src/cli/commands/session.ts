@@ -1,6 +1,7 @@
 /** `countersign session`: opens, lists, shows and closes sessions. */
 import { type Command, Option } from 'commander';
 import type { SessionClosed, SessionFacts, SessionState, SessionView } from '../../client/index.ts';
+import { readSessionClosed, readSessionView } from '../../protocol/answers.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { sessionWorkflowId } from '../../protocol/ids.ts';
 import { SESSION_MESSAGE } from '../../protocol/names.ts';
@@ -122,7 +123,7 @@ async function list({ all = false, json }: Common & { all?: boolean }): Promise<
       state,
       facts.parent ?? '',
       safeLine(facts.agent),
-      facts.channel ?? '',
+      safeLine(facts.channel ?? ''),
       safeLine(facts.workspace),
     ]);
     for (const line of table(['ID', 'KIND', 'STATE', 'PARENT', 'AGENT', 'CHANNEL', 'WORKSPACE'], rows)) print(line);
@@ -145,7 +146,8 @@ async function viewOf(
   const { facts, state } = await findSession(countersign, id);
   const { above: _, ...own } = facts;
   if (state === 'closed') return { ...own, state };
-  return countersign.temporal.workflow.getHandle(sessionWorkflowId(id)).query<SessionView>(SESSION_MESSAGE.view);
+  const view = await countersign.temporal.workflow.getHandle(sessionWorkflowId(id)).query(SESSION_MESSAGE.view);
+  return readSessionView(view, { facts: own, state });
 }
 
 async function close(id: string, { json }: Common): Promise<void> {
@@ -172,5 +174,5 @@ async function close(id: string, { json }: Common): Promise<void> {
 /** One that closes already is waited for. */
 async function closeSession(countersign: AnyCountersign, id: string, state: SessionState): Promise<SessionClosed> {
   if (state === 'open') return (await countersign.session(id)).close();
-  return (await countersign.temporal.workflow.getHandle(sessionWorkflowId(id)).result()) as SessionClosed;
+  return readSessionClosed(await countersign.temporal.workflow.getHandle(sessionWorkflowId(id)).result());
 }

@@ -1,7 +1,7 @@
 /** Where the program speaks: answers on stdout, everything else on stderr. */
 import { styleText } from 'node:util';
 import type { ErrorReport } from '../status.ts';
-import { safeJson, safeText } from '../../approval/render/safe-text.ts';
+import { safeJson, safeLine, safeText } from '../../approval/render/safe-text.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -26,7 +26,9 @@ export const note = (text: string): void => void process.stderr.write(`${text}\n
 
 export function printError(report: ErrorReport, json: boolean): void {
   if (json) return printJson({ error: report });
-  note(`${paint(['red', 'bold'], 'countersign:', process.stderr)} ${report.code}: ${safeText(report.message)}`);
+  note(
+    `${paint(['red', 'bold'], 'countersign:', process.stderr)} ${safeLine(report.code)}: ${safeText(report.message)}`,
+  );
 }
 
 type Hook = () => void;

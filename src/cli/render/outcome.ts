@@ -101,5 +101,5 @@ function nextSteps({ status, waitingFor, longCode, held, error, callId }: Outcom
 function requiredArguments(schema: Json | undefined): string {
   if (!isJsonObject(schema ?? null)) return '…';
   const { required } = schema as { required?: Json };
-  return Array.isArray(required) ? required.map((name) => `${JSON.stringify(name)}: …`).join(', ') : '…';
+  return Array.isArray(required) ? required.map((name) => `${safeJson(name)}: …`).join(', ') : '…';
 }

@@ -13,7 +13,7 @@ export function sessionText(session: Shown): string {
     field('agent', safeLine(agent)),
     field('workspace', safeLine(workspace)),
     ...(parent === undefined
-      ? [field('channel', channel ?? 'none: what has to be asked is denied')]
+      ? [field('channel', channel === null ? 'none: what has to be asked is denied' : safeLine(channel))]
       : [field('parent', parent)]),
     ...(children === undefined ? [] : [field('children', children.length === 0 ? 'none' : children.join(', '))]),
     ...(pending === undefined ? [] : [field('pending', String(pending))]),
