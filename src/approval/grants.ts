@@ -1,4 +1,5 @@
 /** Whether a grant covers a call, and whether it is its maker's. Pure; deny rules have spoken before anybody asks here. */
+import { matchText } from '../policy/paths.ts';
 import { compilePattern } from '../policy/patterns.ts';
 import { isRememberable, safeCommand, unknownProgram } from '../policy/shell/index.ts';
 import type { CallFacts } from '../policy/types.ts';
@@ -160,8 +161,7 @@ function covers({ tool, arguments: patterns }: Grant, facts: CallFacts): boolean
 
 function matches(argument: string, pattern: GrantPattern, facts: CallFacts): boolean {
   const command = facts.subjects.find((subject) => subject.kind === 'command' && subject.argument === argument);
-  if (command?.kind === 'command' && 'glob' in pattern)
-    return commandMatches(argument, pattern.glob, command.command, facts);
+  if (command?.kind === 'command' && 'glob' in pattern) return commandMatches(pattern.glob, command.command);
   if ('glob' in pattern && pattern.glob === '*') return true;
   // A long text against a pattern of many stars takes time by the product of both.
   const value = Object.hasOwn(facts.arguments, argument) ? facts.arguments[argument] : undefined;
@@ -173,16 +173,21 @@ function matches(argument: string, pattern: GrantPattern, facts: CallFacts): boo
 const LONGEST_BY_GLOB = 10_000;
 
 /** The glob has to name the program in full, and to fit every simple command of the line, each for itself. */
-function commandMatches(argument: string, glob: string, command: string, facts: CallFacts): boolean {
+function commandMatches(glob: string, command: string): boolean {
   if (!PROGRAM.test(glob)) return false;
-  const compiled = compilePattern(argument, { glob });
+  const patterns = glob.split(' ').filter((pattern) => pattern !== '');
   const parts = safeCommand(command)?.parts ?? [];
-  return parts.length > 0 && parts.every(({ argv }) => compiled(single(facts, argument, argv.join(' ')), 'permit'));
+  const fits = (argv: readonly string[]): boolean =>
+    argv.length === patterns.length && argv.every((word, at) => wordMatches(patterns[at] ?? '', word));
+  return parts.length > 0 && parts.every(({ argv }) => fits(argv));
 }
 
-function single(facts: CallFacts, argument: string, command: string): CallFacts {
-  const subjects = facts.subjects.map((subject) =>
-    subject.kind === 'command' ? { ...subject, command, single: true as const } : subject,
-  );
-  return { ...facts, arguments: { ...facts.arguments, [argument]: command }, subjects };
+/** Word by word, so that a star stands for no further word, no option and no way up: `cp build.tar /srv/*` is not `cp build.tar /srv/x -t /etc`. */
+function wordMatches(pattern: string, word: string): boolean {
+  if (pattern === word) return true;
+  const more = (word.startsWith('-') && !pattern.startsWith('-')) || waysUp(word) > waysUp(pattern);
+  return !more && matchText(pattern, word);
 }
+
+/** Also behind an option that it is the value of. */
+const waysUp = (word: string): number => word.match(/(?:^-?\w*|[/=:,])\.\.(?=\/|$)/g)?.length ?? 0;

@@ -7,7 +7,8 @@ import { type Json, isJsonObject } from './json.ts';
 /** Where a main session's memo holds its grants: a list of {@link Grant}. Read by describing it, which needs no worker. */
 export const GRANTS_MEMO = 'countersignGrants';
 
-/** `glob`: `*` any text, `?` one character, on paths within a segment (`**` spans them); `*` alone is any value, or none. Bounded by GLOB_LIMITS. */
+/** `glob`: `*` any text, `?` one character, on paths within a segment (`**` spans them), on commands within a word that is no option unless the pattern is, without further `..`;
+ * `*` alone is any value, or none. Bounded by GLOB_LIMITS. */
 export type GrantPattern = { exact: Json } | { glob: string };
 
 /** Where a grant holds: elsewhere, a service may list the same approver. */
