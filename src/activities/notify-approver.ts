@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import { shownDigest } from '../approval/digest.ts';
+import { previewHere } from '../approval/preview-here.ts';
 import { type RequestView, describeRequest } from '../approval/render/index.ts';
 import type { NotifierConfig } from '../config/index.ts';
 import { type Notice, openNotifier, tellAll, withoutSecrets } from '../notify/index.ts';
 import type { ApprovalDetails, ApprovalRequest, Notification, Notified } from '../protocol/approval.ts';
+import { isApprovalDetails } from '../protocol/forms.ts';
 import { callWorkflowId } from '../protocol/ids.ts';
 import { CALL_MESSAGE } from '../protocol/names.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -72,22 +74,17 @@ async function viewOf(
 ): Promise<RequestView | undefined> {
   try {
     const handle = client.workflow.getHandle(callWorkflowId(request), request.runId);
-    const details = await client.withDeadline(now + QUERY_MS, () =>
-      handle.query<ApprovalDetails | null>(CALL_MESSAGE.approval),
-    );
+    const details: unknown = await client.withDeadline(now + QUERY_MS, () => handle.query(CALL_MESSAGE.approval));
     if (details === null) return undefined;
-    if (!isOfRequest(details, request)) {
+    if (!isApprovalDetails(details) || !isOfRequest(details, request)) {
       log.warn(
         { session: request.session, callId: request.callId },
         'what the call shows is not what it asks for; people are told its name only',
       );
       return undefined;
     }
-    return describeRequest(details, {
-      ...(details.preview && { preview: details.preview }),
-      route: request.route,
-      now,
-    });
+    const preview = await previewHere({ ...details, request });
+    return describeRequest(details, { ...(preview && { preview }), route: request.route, now });
   } catch {
     // It ended in the meantime, or its worker is busy: people are told its name.
     return undefined;

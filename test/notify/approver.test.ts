@@ -14,7 +14,8 @@ afterEach(() => vi.unstubAllEnvs());
 /** Details whose digest is theirs. */
 function honest(): ApprovalDetails {
   const details = detailsOf();
-  const { session, callId, runId, tool, requestedAt, expiresAt } = details.request;
+  const runId = '01a20246-bd61-79da-a503-83e038a3d757';
+  const { session, callId, tool, requestedAt, expiresAt } = details.request;
   const { agent, fingerprint, workspace, arguments: args } = details;
   const digest = approvalDigest({
     session,
@@ -28,7 +29,7 @@ function honest(): ApprovalDetails {
     requestedAt,
     expiresAt,
   });
-  return { ...details, request: { ...details.request, digest } };
+  return { ...details, request: { ...details.request, runId, digest } };
 }
 
 interface World {
@@ -70,7 +71,7 @@ async function delivered(answer: World['answer']) {
   });
   expect(notified).toEqual({ told: ['webhook'], failed: [] });
   const body = JSON.parse(hook.received[0]?.body ?? '') as {
-    data: { view?: { arguments: object; route: string[] }; link: string };
+    data: { view?: { arguments: object; route: string[]; preview?: object }; link: string };
   };
   return { ...body.data, logged };
 }
@@ -87,6 +88,12 @@ test('what a call shows in place of what it asks for is not told', async () => {
   const { view, logged } = await delivered(async () => ({ ...honest(), arguments: { command: 'true' } }));
   expect(view).toBeUndefined();
   expect(logged).toEqual(['what the call shows is not what it asks for; people are told its name only']);
+});
+
+test('what would run is told by its arguments, whatever preview comes along', async () => {
+  const lying = { kind: 'diff', path: 'README.md', change: 'none', added: 0, removed: 0, diff: { head: '' } } as const;
+  const { view } = await delivered(async () => ({ ...honest(), preview: lying }));
+  expect(view?.preview).toMatchObject({ kind: 'command', steps: [{ text: 'npm test' }] });
 });
 
 test.each<[string, World['answer']]>([

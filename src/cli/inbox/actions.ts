@@ -1,11 +1,11 @@
 /** What the inbox asks of the service. */
+import { previewHere } from '../../approval/preview-here.ts';
 import type { DecisionAnswer, WaitingCall } from '../../client/index.ts';
 import type { Halt } from '../../protocol/control.ts';
 import type { GrantPattern } from '../../protocol/grant.ts';
 import { isSessionId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import type { Decider } from '../calls/decider.ts';
-import { previewHere } from '../calls/preview-here.ts';
 import { findSession } from '../sessions/find-session.ts';
 import type { AnyCountersign } from '../service/with-service.ts';
 import { LISTED, type Row, type Shown } from './state.ts';

@@ -1,16 +1,16 @@
 /** What a call would do is said by the approver's own program, whatever the service says. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { previewOf } from '../../../src/approval/preview.ts';
-import { describeRequest, toTerminal } from '../../../src/approval/render/index.ts';
-import { previewHere } from '../../../src/cli/calls/preview-here.ts';
-import { actionsOf } from '../../../src/cli/inbox/actions.ts';
-import { documentLines } from '../../../src/cli/inbox/document.ts';
-import type { AnyCountersign } from '../../../src/cli/service/with-service.ts';
-import type { OpenRequest } from '../../../src/client/index.ts';
-import type { JsonObject } from '../../../src/protocol/json.ts';
-import type { Preview } from '../../../src/protocol/preview.ts';
-import { detailsOf } from '../../approval/render/support.ts';
+import { previewOf } from '../../src/approval/preview.ts';
+import { describeRequest, toTerminal } from '../../src/approval/render/index.ts';
+import { previewHere } from '../../src/approval/preview-here.ts';
+import { actionsOf } from '../../src/cli/inbox/actions.ts';
+import { documentLines } from '../../src/cli/inbox/document.ts';
+import type { AnyCountersign } from '../../src/cli/service/with-service.ts';
+import type { OpenRequest } from '../../src/client/index.ts';
+import type { JsonObject } from '../../src/protocol/json.ts';
+import type { Preview } from '../../src/protocol/preview.ts';
+import { detailsOf } from './render/support.ts';
 
 function open(tool: string, args: JsonObject, preview?: Preview): OpenRequest {
   const { request, ...details } = detailsOf({ arguments: args, ...(preview && { preview }) });

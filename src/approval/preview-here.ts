@@ -1,7 +1,7 @@
-/** What a call would do, said by the approver's own program. */
-import { previewOf } from '../../approval/preview.ts';
-import type { OpenRequest } from '../../client/index.ts';
-import type { Excerpt, Preview } from '../../protocol/preview.ts';
+/** What a call would do, said by the program that shows it: the approver's own, or the worker that tells people. */
+import type { ApprovalDetails } from '../protocol/approval.ts';
+import type { Excerpt, Preview } from '../protocol/preview.ts';
+import { previewOf } from './preview.ts';
 
 /**
  * Made here, of the arguments that are shown, so that no worker says in its place what a command does or an edit changes. What a file
@@ -12,7 +12,7 @@ export async function previewHere({
   request,
   arguments: args,
   preview: sent,
-}: OpenRequest): Promise<Preview | undefined> {
+}: Pick<ApprovalDetails, 'request' | 'arguments' | 'preview'>): Promise<Preview | undefined> {
   const made = await previewOf(request.tool, args, {
     readText: () => Promise.reject(new Error('not on this machine')),
     backend: sent?.kind === 'command' && sent.where === 'sandbox' ? 'sandbox' : 'host',
