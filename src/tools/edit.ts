@@ -45,7 +45,7 @@ export const editTool = defineTool({
     const { path, ifHash } = args;
     const update = await writer.update(
       path,
-      (present) => replaced(args, present),
+      (present, mostBytes) => replaced(args, present, mostBytes),
       ifHash === undefined ? {} : { ifHash },
     );
     const lines = Array.isArray(update.note) ? update.note : [];
@@ -56,14 +56,26 @@ export const editTool = defineTool({
   },
 });
 
+/** More would hold up all other calls for seconds. */
+const MOST_REPLACEMENTS = 1_000_000;
+
 /** The changed content; the note lists the lines of the old content at which something was replaced. */
-function replaced({ path, oldText, newText, replaceAll = false }: EditArguments, present: Uint8Array): FileChange {
+function replaced(
+  { path, oldText, newText, replaceAll = false }: EditArguments,
+  present: Uint8Array,
+  mostBytes: number,
+): FileChange {
   const text = decode(path, present);
   const found = occurrences(text, oldText);
   if (found.length === 0)
     throw new CountersignError(
       'text_not_found',
       `${path} does not hold this text${nearMiss(text, oldText)}; read the file and copy the text exactly`,
+    );
+  if (found.length > MOST_REPLACEMENTS)
+    throw new CountersignError(
+      'text_not_unique',
+      `the text occurs more than ${MOST_REPLACEMENTS} times in ${path}; take in more of the surrounding text, or use shell`,
     );
   const lines = linesOf(text, found);
   if (found.length > 1 && !replaceAll) {
@@ -73,6 +85,9 @@ function replaced({ path, oldText, newText, replaceAll = false }: EditArguments,
       `the text occurs ${found.length} times in ${path}, at lines ${where}; take in more of the surrounding text, or set replaceAll`,
     );
   }
+  // Before it is made: it may be larger than memory. In UTF-8 no character is shorter than in a string.
+  if (text.length + found.length * (newText.length - oldText.length) > mostBytes)
+    throw new CountersignError('file_too_large', `${path} would be larger than ${mostBytes} bytes (limits.fileBytes)`);
   // Not String.replace: in its replacement text a dollar sign has a meaning.
   const changed = text.split(oldText).join(newText);
   return { bytes: textBytes(changed), note: lines.slice(0, 1_000) };
@@ -90,31 +105,31 @@ function decode(path: string, bytes: Uint8Array): string {
   }
 }
 
+/** Positions, one more than may be replaced at most. */
 function occurrences(text: string, wanted: string): number[] {
   const found: number[] = [];
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) found.push(at);
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
+    if (found.push(at) > MOST_REPLACEMENTS) break;
+  }
   return found;
 }
 
 /** Line numbers, from 1, of ascending positions. */
 function linesOf(text: string, positions: readonly number[]): number[] {
   let line = 1;
-  let from = 0;
+  // Looked for once, also where there is none: a file may be one long line.
+  let end = text.indexOf('\n');
   return positions.map((position) => {
-    for (let at = text.indexOf('\n', from); at !== -1 && at < position; at = text.indexOf('\n', from)) {
-      line += 1;
-      from = at + 1;
-    }
+    for (; end !== -1 && end < position; end = text.indexOf('\n', end + 1)) line += 1;
     return line;
   });
 }
 
 /** The usual slips: other line ends, other indentation. */
 function nearMiss(text: string, wanted: string): string {
+  if (text.length > 1_000_000) return '';
   if (text.includes('\r\n') && text.replaceAll('\r\n', '\n').includes(wanted))
     return ' with these line breaks (its lines end in \\r\\n)';
   const bare = (value: string): string => value.replace(/[ \t]+/g, ' ').replace(/^ | $/gm, '');
-  return text.length < 1_000_000 && bare(text).includes(bare(wanted))
-    ? ' with these blanks (the indentation differs)'
-    : '';
+  return bare(text).includes(bare(wanted)) ? ' with these blanks (the indentation differs)' : '';
 }

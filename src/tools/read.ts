@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Type, type Static } from 'typebox';
 import { CountersignError } from '../protocol/errors.ts';
 import { count, named, OPTIONAL_PATH, QUICK_LIMITS } from './common.ts';
@@ -55,7 +56,8 @@ export const readTool = defineTool({
       artifact === undefined ? await files.read(path ?? '') : { ...(await artifacts.get(artifact)), path: artifact };
     const image = imageTypeOf(source.bytes);
     if (image !== undefined) return imageOutput(source.path, source.bytes, image);
-    return pageOutput(source.path, textOf(source.path, source.bytes), offset, limit);
+    refuseBinary(source.path, source.bytes);
+    return pageOutput(source.path, source.bytes, offset, limit);
   },
 });
 
@@ -75,21 +77,17 @@ function imageOutput(path: string, bytes: Uint8Array, mediaType: string): ToolOu
   };
 }
 
-function textOf(path: string, bytes: Uint8Array): string {
+function refuseBinary(path: string, bytes: Uint8Array): void {
   // NUL in the first 8 KB is git's and ripgrep's sign of a binary file.
   if (bytes.subarray(0, 8_192).includes(0))
     throw new CountersignError(
       'binary_file',
       `${path} is no text (${count(bytes.length)} bytes); use stat for its size, or shell to convert it`,
     );
-  return new TextDecoder('utf-8').decode(bytes);
 }
 
-function pageOutput(path: string, text: string, offset: number, limit: number): ToolOutput {
-  const lines = text.split('\n');
-  // A line break ends a line; it doesn't begin an empty one at the end.
-  if (lines.at(-1) === '') lines.pop();
-  const total = lines.length;
+async function pageOutput(path: string, bytes: Uint8Array, offset: number, limit: number): Promise<ToolOutput> {
+  const { total, start } = await countLines(bytes, offset);
   if (total === 0)
     return { output: { path, content: '', lines: 0, note: 'the file is empty' }, display: `${path} is empty` };
   if (offset > total)
@@ -98,7 +96,7 @@ function pageOutput(path: string, text: string, offset: number, limit: number): 
       `${path} has ${count(total)} lines; use an offset from 1 to ${total}`,
       { field: '/offset' },
     );
-  const page = pageOf(lines, offset - 1, limit);
+  const page = pageOf(linesFrom(bytes, start).slice(0, Math.min(limit, total - offset + 1)));
   const last = offset - 1 + page.lines;
   const where = `lines ${count(offset)}–${count(last)} of ${count(total)}`;
   const note = [
@@ -108,15 +106,36 @@ function pageOutput(path: string, text: string, offset: number, limit: number): 
   return { output: { path, content: page.content, lines: total, note }, display: `${path}: ${where}` };
 }
 
+const LINE_BREAK = 0x0a;
+/** Bytes that are looked at before others have their turn. */
+const AT_ONCE = 4 * 1024 * 1024;
+
+/** How many lines there are, and where the wanted one begins. By bytes: to take a large file apart into strings would hold up all other calls for seconds. */
+async function countLines(bytes: Uint8Array, wanted: number): Promise<{ total: number; start: number }> {
+  let total = 0;
+  let start = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    if (bytes[at] !== LINE_BREAK) continue;
+    total += 1;
+    if (total === wanted - 1) start = at + 1;
+  }
+  // A line break ends a line; it doesn't begin an empty one at the end.
+  return { total: bytes.length === 0 || bytes.at(-1) === LINE_BREAK ? total : total + 1, start };
+}
+
+/** The lines there, as far as a page can reach: none of its characters takes more than four bytes. */
+function linesFrom(bytes: Uint8Array, start: number): string[] {
+  const reach = bytes.subarray(start, start + 4 * (PAGE_BYTES + 1));
+  // A byte order mark is one at the beginning only.
+  return new TextDecoder('utf-8', { ignoreBOM: start > 0 }).decode(reach).split('\n');
+}
+
 /** As many whole lines as fit a page, at least one; a single line that doesn't fit is cut. */
-function pageOf(
-  lines: readonly string[],
-  first: number,
-  limit: number,
-): { content: string; lines: number; cut: boolean } {
+function pageOf(lines: readonly string[]): { content: string; lines: number; cut: boolean } {
   const taken: string[] = [];
   let bytes = 0;
-  for (const line of lines.slice(first, first + limit)) {
+  for (const line of lines) {
     bytes += jsonBytes(line) + 2;
     if (bytes > PAGE_BYTES && taken.length > 0) break;
     if (bytes > PAGE_BYTES) return { content: `${cutLine(line)}…`, lines: 1, cut: true };

@@ -40,7 +40,11 @@ export interface FileWriter {
    * left, applies nothing twice and gets the earlier note back. Throws `file_changed` where `ifHash` differs, or where someone
    * else changed the file after an earlier try whose end nobody knows.
    */
-  update(path: string, change: (present: Uint8Array) => FileChange, options?: { ifHash?: string }): Promise<FileUpdate>;
+  update(
+    path: string,
+    change: (present: Uint8Array, mostBytes: number) => FileChange,
+    options?: { ifHash?: string },
+  ): Promise<FileUpdate>;
   /** A file, or a folder with `recursive`; of a symbolic link the link itself. */
   remove(path: string, options?: { recursive?: boolean }): Promise<{ path: string; entries: number }>;
 }

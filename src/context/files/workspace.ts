@@ -100,7 +100,7 @@ export function openWriter(options: WorkspaceOptions & { journal: Journal }): Fi
           }
         }
         if (ifHash !== undefined && before !== ifHash) throw changed(name, before);
-        const { bytes, note } = change(present);
+        const { bytes, note } = change(present, maxFileBytes);
         checkWritable(place, root, bytes, maxFileBytes);
         const after = sha256(bytes);
         await journal.write(name, { before, after, note });
