@@ -2,6 +2,7 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { type ApprovalRequest, type LadderStep, shortCode } from '../protocol/approval.ts';
+import { plainMarkdown } from '../protocol/markdown.ts';
 import { approvalKey } from './approvals.ts';
 import { isLong } from './session-continue.ts';
 import type { Session, Untold } from './session-state.ts';
@@ -10,7 +11,8 @@ const tell = (request: ApprovalRequest): Activities['notifyApprover'] =>
   proxyActivities<Activities>({
     startToCloseTimeout: '20s',
     retry: { initialInterval: '1s', maximumAttempts: 3 },
-    summary: `tell people of ${shortCode(request.digest)} (${request.tool})`,
+    // The UI shows it as Markdown, and Temporal takes 400 bytes.
+    summary: `tell people of ${shortCode(request.digest)} (${plainMarkdown(request.tool.slice(0, 60))})`,
   }).notifyApprover;
 
 /** A session that is about to continue as new starts nothing that it would have to wait for: its next run tells. */

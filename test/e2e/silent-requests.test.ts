@@ -1,5 +1,6 @@
 /** Requests of a stranger's workflows, which nobody runs or which answer what they like, beside honest ones. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { readHistory, summaryOf } from '../../src/client/history.ts';
 import type { SessionHandle } from '../../src/client/index.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
 
@@ -37,3 +38,31 @@ test('a request that nobody answers for keeps no other from what a new grant cov
   ]);
   expect(outcome).toMatchObject({ status: 'completed', approval: { grant: 'silent' } });
 });
+
+test(
+  'a request of a tool with any name holds up no session, and is no markup on its page',
+  { timeout: 60_000 },
+  async () => {
+    const { temporal, approvals } = service.countersign;
+    const call = await session.start('probe_elevated', { log: service.log, mark: 'beside' }, { callId: 'beside' });
+    await call.settled();
+    const { request } = await approvals.show(call.id);
+    const holder = temporal.workflow.getHandle(`session/${SESSION}`);
+    await holder.signal('requestApproval', {
+      ...request,
+      callId: 'long',
+      tool: `[a](https://a.example)${'漢'.repeat(170)}`,
+    });
+    await expect
+      .poll(() => holder.query('pending'), { timeout: 10_000 })
+      .toContainEqual(expect.objectContaining({ callId: 'long' }));
+    const approved = await Promise.race([
+      approvals.approve(call.id, { approver: 'ada' }),
+      new Promise((resolve) => setTimeout(resolve, 20_000, 'no answer')),
+    ]);
+    expect(approved).toMatchObject({ answer: 'accepted' });
+    const summaries = async () => (await readHistory(temporal, `session/${SESSION}`)).map(summaryOf);
+    await expect.poll(summaries).toContainEqual(expect.stringContaining('\\[a\\]'));
+    for (const summary of await summaries()) expect(Buffer.byteLength(summary ?? '')).toBeLessThan(400);
+  },
+);
