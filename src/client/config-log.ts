@@ -1,6 +1,6 @@
 /** Changes of the configuration, from the history of the control workflow. */
 import type { Client } from '@temporalio/client';
-import { CONFIG_CHANGED, type ConfigRecord } from '../protocol/config-change.ts';
+import { CONFIG_CHANGED, type ConfigRecord, isConfigRecord } from '../protocol/config-change.ts';
 import { CONTROL_WORKFLOW_ID } from '../protocol/control.ts';
 import { type HistoryEvent, readHistory, valueOf } from './history.ts';
 
@@ -28,6 +28,7 @@ export function recordsIn(events: readonly HistoryEvent[]): ConfigRecord[] {
     if (accepted?.acceptedRequest?.input?.name === CONFIG_CHANGED) reports.add(accepted.protocolInstanceId ?? '');
     const completed = event.workflowExecutionUpdateCompletedEventAttributes;
     if (!reports.has(completed?.meta?.updateId ?? '')) return [];
-    return valueOf<ConfigRecord>(completed?.outcome?.success) ?? [];
+    const record = valueOf(completed?.outcome?.success);
+    return isConfigRecord(record) ? record : [];
   });
 }

@@ -110,5 +110,27 @@ export function isConfigReport(value: unknown): value is ConfigReport {
   if (!isText(worker, 500) || !isText(hash, 100) || !(file === null || isText(file, 4_096))) return false;
   if (kind === 'refused') return isText(error, 2_000);
   if (kind !== 'loaded' || (on !== 'start' && on !== 'reload')) return false;
-  return typeof places === 'object' && places !== null && Object.values(places).every((one) => isText(one, 1_000));
+  if (typeof places !== 'object' || places === null) return false;
+  return Object.values(places).every((one) => isText(one, 1_000)) && JSON.stringify(places).length <= MOST_PLACES;
+}
+
+/** Characters of all places: the control workflow carries them along when it continues as new, in two million bytes at most. */
+const MOST_PLACES = 600_000;
+
+/** As a control workflow answers, which anybody in the namespace may have started. */
+export function isConfigRecord(value: unknown): value is ConfigRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const { at, worker, file, hash, kind, error, on, before, changes, more } = value as Record<string, unknown>;
+  // As far from the epoch as a `Date` goes.
+  if (!Number.isSafeInteger(at) || Math.abs(at as number) > 8.64e15) return false;
+  if (!isText(worker, 500) || !isText(hash, 100) || !(file === null || isText(file, 4_096))) return false;
+  if (kind === 'refused') return isText(error, 2_000);
+  if (kind !== 'changed' || (on !== 'start' && on !== 'reload') || !(before === null || isText(before, 100)))
+    return false;
+  return Array.isArray(changes) && changes.every(isChange) && Number.isSafeInteger(more);
+}
+
+function isChange(value: unknown): value is PlaceChange {
+  const { place, before, after } = (value ?? {}) as Record<string, unknown>;
+  return [place, before ?? '', after ?? ''].every((one) => typeof one === 'string');
 }

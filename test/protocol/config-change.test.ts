@@ -3,6 +3,7 @@ import {
   type ConfigReport,
   NOTHING_KNOWN,
   changesBetween,
+  isConfigRecord,
   isConfigReport,
   isKnown,
   recordOf,
@@ -83,8 +84,37 @@ describe('a report', () => {
     [{ ...loaded('a', {}), file: undefined }],
   ])('%j is none', (value) => expect(isConfigReport(value)).toBe(false));
 
+  it('is no larger than what can be carried along', () => {
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [i, 'x'.repeat(1_000)]));
+    expect([500, 700].map((count) => isConfigReport({ ...loaded('a', {}), places: many(count) }))).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it('has one of two forms', () => {
     expect(isConfigReport(refused)).toBe(true);
     expect(isConfigReport({ ...loaded('a', { deny: 'x' }), file: null })).toBe(true);
   });
+});
+
+describe('a record', () => {
+  const changes = [{ place: 'deny', before: 'x' }];
+  const { record } = recordOf(loaded('a', { deny: 'x' }), NOTHING_KNOWN, 1);
+
+  it('is that of a report', () => {
+    expect(isConfigRecord(record)).toBe(true);
+    expect(isConfigRecord({ ...record, before: 'b', changes })).toBe(true);
+    expect(isConfigRecord(recordOf(refused, NOTHING_KNOWN, 1).record)).toBe(true);
+  });
+
+  it.each([
+    [null],
+    [{}],
+    [{ ...record, at: 1e300 }],
+    [{ ...record, hash: 5 }],
+    [{ ...record, changes: [null] }],
+    [{ ...record, changes: [{ place: 'deny', after: 5 }] }],
+    [{ ...record, changes: null }],
+  ])('%j is none', (value) => expect(isConfigRecord(value)).toBe(false));
 });
