@@ -4,6 +4,7 @@
  * or changed it.
  */
 import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { GIT_CONTROL, type Relate, type Relation } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
 import { attempt } from './mount-points.ts';
@@ -17,9 +18,11 @@ export interface Place {
 
 /** Each is a mount. */
 const MOST_PLACES = 200;
+/** Entries that are looked at before others have their turn: a command can make a million. */
+const AT_ONCE = 1_000;
 
 /** What stands there now, folders before what they hold. `.git` has doors of its own (git-doors.ts). */
-export const placesIn = (root: string, relate: Relate): Place[] => [...look(root, [], relate)];
+export const placesIn = (root: string, relate: Relate): Promise<Place[]> => look(root, [], relate);
 
 /**
  * Those that can be shut.
@@ -44,18 +47,22 @@ export const pathsOf = (places: readonly Place[]): string[] =>
 export type Standing = ReadonlyMap<string, string>;
 
 /** Of these places, of what lies in them, and of what git obeys. */
-export function standingOf(root: string, places: readonly Place[]): Standing {
-  const paths = ['.git', ...places.filter(({ kind }) => kind !== 'above').map(({ names }) => names.join('/'))];
+export async function standingOf(root: string, places: readonly Place[]): Promise<Standing> {
   const standing = new Map<string, string>();
-  for (const path of [...paths, '.git/config']) {
-    const state = stateOf(`${root}/${path}`, 1n);
-    if (state !== undefined) standing.set(path, state);
+  const note = (path: string, names: bigint): void => {
+    const state = stateOf(`${root}/${path}`, names);
+    if (state !== undefined && (state !== '' || names === 1n)) standing.set(path, state);
+  };
+  for (const [i, { names, kind }] of places.entries()) {
+    if (i % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    if (kind === 'above') continue;
+    const path = names.join('/');
+    note(path, 1n);
+    for (const one of below(root, path)) note(one, 2n);
   }
-  const control = GIT_CONTROL.filter((name) => !REPOSITORIES.has(name)).map((name) => `.git/${name}`);
-  for (const path of [...control, ...[...paths.slice(1), '.git/hooks'].flatMap((folder) => below(root, folder))]) {
-    const state = stateOf(`${root}/${path}`, 2n);
-    if (state) standing.set(path, state);
-  }
+  for (const path of ['.git', '.git/config']) note(path, 1n);
+  for (const name of GIT_CONTROL) if (!REPOSITORIES.has(name)) note(`.git/${name}`, 2n);
+  for (const path of below(root, '.git/hooks')) note(path, 2n);
   return standing;
 }
 
@@ -90,18 +97,21 @@ function below(root: string, folder: string): string[] {
 
 const isFolder = (path: string): boolean => attempt(() => lstatSync(path).isDirectory()) === true;
 
-function* look(root: string, above: readonly string[], relate: Relate): Generator<Place> {
-  for (const entry of entriesOf([root, ...above].join('/'))) {
+async function look(root: string, above: readonly string[], relate: Relate): Promise<Place[]> {
+  const found: Place[] = [];
+  for (const [i, entry] of entriesOf([root, ...above].join('/')).entries()) {
+    if (i % AT_ONCE === AT_ONCE - 1) await setImmediate();
     const names = [...above, entry.name];
     if (names[0] === '.git' || !(entry.isFile() || entry.isDirectory() || entry.isSymbolicLink())) continue;
     const kind = relate(names);
-    if (kind !== undefined && entry.isSymbolicLink()) yield { names, kind: 'link' };
-    else if (kind === 'protected') yield { names, kind };
+    if (kind !== undefined && entry.isSymbolicLink()) found.push({ names, kind: 'link' });
+    else if (kind === 'protected') found.push({ names, kind });
     if (kind !== 'above' || !entry.isDirectory()) continue;
-    const inside = [...look(root, names, relate)];
-    if (inside.length > 0) yield { names, kind };
-    yield* inside;
+    const inside = await look(root, names, relate);
+    if (inside.length > 0) found.push({ names, kind });
+    for (const place of inside) found.push(place);
   }
+  return found;
 }
 
 function entriesOf(folder: string): Dirent[] {

@@ -41,8 +41,8 @@ export function sandboxProcesses(
       const absent = absentPaths(root, protection);
       const relate = fromTop(guarded ?? protectedPaths(), root, above);
       const writable = relate([]) !== 'protected';
-      const found = placesIn(root, relate);
-      const [places, before] = [shutIn(found), standingOf(root, found)];
+      const found = await placesIn(root, relate);
+      const [places, before] = [shutIn(found), await standingOf(root, found)];
       const argv = [SHELL, '-c', command];
       const sandboxed = { root, protection, argv, cwd: folder, env: requested, writable, files: sealed, places };
       try {
@@ -50,7 +50,7 @@ export function sandboxProcesses(
           runProcess({ ...plan, end: endSandbox }, timeoutMs, signal),
         );
         // Told however many there are: the command has run, and nothing may say otherwise.
-        const made = madeSince(before, standingOf(root, placesIn(root, relate)));
+        const made = madeSince(before, await standingOf(root, await placesIn(root, relate)));
         return { ...result, readOnly: pathsOf(places), made };
       } finally {
         await removePlanted(root, absent);

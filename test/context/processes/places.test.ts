@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { protectedPaths } from '../../../src/policy/protected.ts';
+import { placesIn, standingOf } from '../../../src/context/processes/places.ts';
+import { fromTop, protectedPaths } from '../../../src/policy/protected.ts';
 import { contextOf, run, scratch, text, type Scratch } from '../support.ts';
 
 /** A workspace with these files, each with its path as content, and a shell as a session has it. */
@@ -147,6 +148,24 @@ describe('what other programs run, at the top of the workspace', () => {
       message: expect.stringContaining('move them'),
     });
   });
+});
+
+it('others have their turn while a workspace of many files is looked through', async () => {
+  const { workspace } = await workspaceWith([]);
+  for (let i = 0; i < 5_000; i += 1) writeFileSync(join(workspace, `${i}.code-workspace`), '');
+  let turns = 0;
+  let looking = true;
+  const turn = (): void => {
+    turns += 1;
+    if (looking) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const places = await placesIn(workspace, fromTop(protectedPaths(), workspace, []));
+  expect([places.length, turns >= 5]).toEqual([5_000, true]);
+  turns = 0;
+  await standingOf(workspace, places);
+  looking = false;
+  expect(turns).toBeGreaterThanOrEqual(5);
 });
 
 describe('what the shell tool says of it', () => {
