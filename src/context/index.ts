@@ -13,7 +13,8 @@ export {
   type SandboxOptions,
   type SandboxStatus,
 } from './processes/sandbox-status.ts';
-export { canonicalPath, resolveSubjects } from './files/subjects.ts';
+export { canonicalPath } from './files/canonical.ts';
+export { resolveSubjects } from './files/subjects.ts';
 export { bindCommand, type CommandBinding, type CommandSubject } from './processes/bind-command.ts';
 export { preparePipes } from './processes/pipes.ts';
 export { wasWritable } from './processes/writable.ts';

@@ -45,6 +45,13 @@ function pathFindings(
   const steersGit = gitControl(relative);
   if (steersGit !== undefined)
     return [{ layer: 'risk', rule: 'risk.git_control', effect: 'deny', reason: steersGit, code: 'protected_path' }];
+  if (subject.gitNamed === true)
+    return [
+      raise(
+        'risk.protected_path',
+        `${relative} is protected: git's configuration here names it, so git runs what it says`,
+      ),
+    ];
   const fromAbove = (call.above ?? []).flatMap((workspace) => relativeTo(workspace, canonical) ?? []);
   const found = [relative, ...fromAbove].map((one) => protectedBy(one, access, rules.protected)).find(Boolean);
   return found === undefined

@@ -31,6 +31,8 @@ export type ResolvedSubject =
       folder?: boolean;
       /** True where the model wrote an absolute path. */
       absolute: boolean;
+      /** True where the repository's configuration names it, as hooks or as further configuration. */
+      gitNamed?: true;
     }
   | {
       kind: 'command';

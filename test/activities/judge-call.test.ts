@@ -1,10 +1,11 @@
 /** What a worker judges of a command before and when it runs: the line's files as they stand, by the configuration's own limits. */
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { judgeCall } from '../../src/activities/judge-call.ts';
 import { parseConfig } from '../../src/config/index.ts';
+import type { JsonObject } from '../../src/protocol/json.ts';
 import { createCatalogue } from '../../src/tools/index.ts';
 import { surroundings } from '../policy/support.ts';
 
@@ -14,7 +15,7 @@ afterAll(() => rm(workspace, { recursive: true }));
 
 const facts = { id: 's', kind: 'main', main: 's', depth: 0, workspace, agent: 'default', channel: '' } as const;
 
-const judged = (shell: object, args: object) =>
+const judgedTool = (tool: string, args: JsonObject, shell: object = {}) =>
   judgeCall(
     {
       catalogue: createCatalogue(),
@@ -22,8 +23,10 @@ const judged = (shell: object, args: object) =>
       surroundings: () => surroundings,
     },
     { facts, state: 'open', above: [] },
-    { tool: 'shell', arguments: { sandbox: false, reason: 'a test', ...args } },
+    { tool, arguments: args },
   );
+const judged = (shell: object, args: JsonObject) =>
+  judgedTool('shell', { sandbox: false, reason: 'a test', ...args }, shell);
 
 const SIXTY = Array.from({ length: 60 }, () => 'cat README.md').join(';');
 const LONG = `cat README.md${' '.repeat(9_000)}README.md`;
@@ -66,4 +69,19 @@ it.each([
     });
   }
   expect(await judged({}, { command: 'ls', sandbox: true, env: { [`A_${name}`]: 'x' } })).toMatchObject({ ok: true });
+});
+
+it('what the configuration of the repository names asks, and nothing else does', async () => {
+  await mkdir(join(workspace, '.git'));
+  await writeFile(
+    join(workspace, '.git/config'),
+    '[core]\n\thooksPath = tools/git\n[include]\n\tpath = ../shared.cfg\n',
+  );
+  const verdictOf = async (path: string, content = 'x') => {
+    const result = await judgedTool('write', { path, content });
+    return result.ok && [result.judgement.verdict, result.judgement.rule, result.judgement.tier];
+  };
+  for (const path of ['tools/git/any', 'tools/git/deep/any', 'shared.cfg'])
+    expect(await verdictOf(path)).toEqual(['ask', 'risk.protected_path', 'elevated']);
+  expect(await verdictOf('tools/other')).toEqual(['run', 'tier.workspace', 'workspace']);
 });

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CONFIG_FILE } from '../../protocol/names.ts';
 import { identityOf, type Protection } from './beneath.ts';
-import { canonicalPath } from './subjects.ts';
+import { canonicalPath } from './canonical.ts';
 
 /** Both by name (also for what does not exist yet) and by identity (also through a hard link or another spelling). */
 export function protectionOf(paths: readonly string[]): Protection {

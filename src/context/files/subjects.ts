@@ -2,13 +2,15 @@
  * Subjects of a call with their paths made canonical, for policy to judge. It is advice: links may change before the call runs, and the
  * handles refuse on their own what leads outside.
  */
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { CountersignError } from '../../protocol/errors.ts';
 import type { SessionFacts } from '../../protocol/session.ts';
 import { relativeTo } from '../../policy/paths.ts';
 import type { ResolvedSubject } from '../../policy/types.ts';
 import type { Subject } from '../../tools/define-tool.ts';
-import { type JudgedPaths, checkPathForm } from './beneath.ts';
+import type { JudgedPaths } from './beneath.ts';
+import { canonicalPath } from './canonical.ts';
+import { gitNamed } from './git-folders.ts';
 
 /** Throws `invalid_arguments` with its `field` for what is no path (empty, NUL, over 4,096 bytes) or no URL. */
 export async function resolveSubjects(
@@ -55,6 +57,7 @@ function resolveSubject(
         canonical,
         ...(relative === undefined ? {} : { relative }),
         ...(folder === undefined ? {} : { folder }),
+        ...(subject.access !== 'read' && leadsToNamed(canonical, workspace) ? { gitNamed: true } : {}),
         inside: relative !== undefined,
         absolute: subject.path.startsWith('/'),
       };
@@ -81,6 +84,10 @@ function resolveSubject(
   }
 }
 
+/** Whether a change there changes, or puts aside, what the configuration of the workspace's repository names. */
+const leadsToNamed = (canonical: string, workspace: string): boolean =>
+  gitNamed(workspace).some((one) => `${canonical}/`.startsWith(`${one}/`) || one.startsWith(`${canonical}/`));
+
 /** What a program that is given these words would open. A word that is no path names nothing. */
 function resolveOperands(
   words: readonly string[],
@@ -97,57 +104,6 @@ function resolveOperands(
     }
   }
   return operands;
-}
-
-/**
- * Absolute, without `.`, `..` and symbolic links as far as the path exists; the rest as written. `~` is a name like any other, a backslash too, and names that differ
- * in Unicode normalisation are different names, as they are to the kernel.
- */
-export const canonicalPath = (path: string, workspace: string, followLast: boolean): string =>
-  followed(path, workspace, followLast).canonical;
-
-/** {@link canonicalPath}, and where the links stand by which it goes. */
-export function followed(
-  path: string,
-  workspace: string,
-  followLast: boolean,
-): { canonical: string; links: readonly string[] } {
-  checkPathForm(path);
-  const names = (path.startsWith('/') ? path : `${workspace}/${path}`).split('/');
-  let done: string[] = [];
-  const links: string[] = [];
-  while (names.length > 0) {
-    const name = names.shift() ?? '';
-    if (name === '' || name === '.') continue;
-    if (name === '..') {
-      done.pop();
-      continue;
-    }
-    const here = `/${[...done, name].join('/')}`;
-    const target = names.length > 0 || followLast ? linkAt(here) : undefined;
-    if (target === undefined) {
-      done.push(name);
-      continue;
-    }
-    links.push(here);
-    if (links.length > 40)
-      throw new CountersignError(
-        'invalid_arguments',
-        'the path goes through more than 40 symbolic links, perhaps in a circle',
-      );
-    if (target.startsWith('/')) done = [];
-    names.unshift(...target.split('/'));
-  }
-  return { canonical: `/${done.join('/')}`, links };
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
-  } catch {
-    // Not there, or not for us to see: from here on the path is as written.
-    return undefined;
-  }
 }
 
 /** Undefined where nothing stands, or nothing for us to see. */

@@ -15,7 +15,7 @@ import { INTERPRETERS, SHELL_WORDS, WRAPPERS } from '../../policy/shell/programs
 import type { ResolvedSubject } from '../../policy/types.ts';
 import type { BoundCommand } from '../../protocol/approval.ts';
 import type { Protection } from '../files/beneath.ts';
-import { canonicalPath } from '../files/subjects.ts';
+import { canonicalPath } from '../files/canonical.ts';
 import { openReader } from '../files/workspace.ts';
 import { type Environment, hostEnvironment, requestedEnvironment, sandboxEnvironment } from './environment.ts';
 import { looseWords } from './loose-words.ts';

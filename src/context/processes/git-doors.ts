@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto';
 import { isErrno } from '../../common/errno.ts';
 import { identityOf, through } from '../files/beneath.ts';
 import { GIT_CONTROL } from '../../policy/protected.ts';
-import { MountPoints, attempt } from './mount-points.ts';
+import { attempt } from '../attempt.ts';
+import { MountPoints } from './mount-points.ts';
 
 type Held = { fd: number; path: string };
 

@@ -6,6 +6,7 @@
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { attempt } from '../attempt.ts';
 
 /** A sandbox that was killed is gone within milliseconds. */
 const WAITS_MS = [0, 2, 5, 10, 25, 50, 100, 200, 400];
@@ -71,12 +72,3 @@ function isMountedSomewhere(path: string): boolean {
 }
 
 const namespaceOf = (pid: string): string | undefined => attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
-
-/** Undefined where it fails. */
-export function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}

@@ -7,7 +7,7 @@ import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { GIT_CONTROL, type Relate, type Relation } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
-import { attempt } from './mount-points.ts';
+import { attempt } from '../attempt.ts';
 
 export interface Place {
   /** From the workspace. */

@@ -6,7 +6,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { NOTHING_PROTECTED, through, withPlace, type Protection } from '../files/beneath.ts';
 import { removePlace } from '../files/remove.ts';
-import { canonicalPath } from '../files/subjects.ts';
+import { canonicalPath } from '../files/canonical.ts';
 
 export interface AbsentPath {
   path: string;

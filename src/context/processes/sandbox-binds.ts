@@ -3,8 +3,8 @@ import { closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
 import { O_PATH, through, type Protection } from '../files/beneath.ts';
 import { GIT_CONTROL } from '../../policy/protected.ts';
 import { CountersignError } from '../../protocol/errors.ts';
-import { gitFolders } from '../files/git-folders.ts';
-import { canonicalPath } from '../files/subjects.ts';
+import { gitFolders, gitNamed } from '../files/git-folders.ts';
+import { canonicalPath } from '../files/canonical.ts';
 import { shutDoor } from './doors.ts';
 import type { Environment } from './environment.ts';
 import { shutGitDoors } from './git-doors.ts';
@@ -82,19 +82,23 @@ export class Binds {
       }
       this.#shutLinks(workspace, held);
     }
+    for (const path of gitNamed(workspace.path)) this.#shutPath(workspace, path);
   }
 
   /** Nothing can be mounted over a link, so where a person set one among what git obeys, nothing in that folder changes, nor what the link leads to. */
   #shutLinks(workspace: Held, git: Held): void {
     const links = GIT_CONTROL.filter((name) => isLink(git, name));
     if (links.length > 0) this.#bind('--ro-bind-fd', git.fd, git.path);
-    for (const target of links.map((name) => canonicalPath(`${git.path}/${name}`, '/', true))) {
-      if (!target.startsWith(`${workspace.path}/`) || target.startsWith(`${git.path}/`)) continue;
-      const names = target.slice(workspace.path.length + 1).split('/');
-      const folder = this.#mountPoint(workspace, names.slice(0, -1));
-      const child = folder && this.#holdChild(folder, names.at(-1) ?? '');
-      if (child !== undefined) this.#bind('--ro-bind-fd', child.fd, target);
-    }
+    for (const target of links.map((name) => canonicalPath(`${git.path}/${name}`, '/', true)))
+      if (target.startsWith(`${workspace.path}/`) && !target.startsWith(`${git.path}/`))
+        this.#shutPath(workspace, target);
+  }
+
+  #shutPath(workspace: Held, path: string): void {
+    const names = path.slice(workspace.path.length + 1).split('/');
+    const folder = this.#mountPoint(workspace, names.slice(0, -1));
+    const child = folder && this.#holdChild(folder, names.at(-1) ?? '');
+    if (child !== undefined) this.#bind('--ro-bind-fd', child.fd, path);
   }
 
   /** Each folder on a way down is bound on itself, because a mount point cannot be renamed away. Gives the last; where there is none, says so and gives none. */

@@ -3,7 +3,7 @@
  * mount is open to the commands that run once somebody on the host puts another file in its place.
  */
 import { statSync } from 'node:fs';
-import { followed } from '../files/subjects.ts';
+import { followed } from '../files/canonical.ts';
 
 /** Of one workspace; times are those of `performance.now()`. */
 interface Writers {

@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { contextOf, eventually, scratch, text, type Scratch } from '../support.ts';
+import { resolveSubjects } from '../../../src/context/files/subjects.ts';
+import { contextOf, eventually, factsOf, scratch, text, type Scratch } from '../support.ts';
 
 const ENV = {
   PATH: process.env['PATH'] ?? '',
@@ -202,6 +203,47 @@ describe('a link that a person set among what git obeys', () => {
       expect(await run('git status --short a.txt')).toBe('A  a.txt\n');
     },
   );
+});
+
+describe('what the configuration of a repository names', () => {
+  it.each([
+    ['core.hooksPath', 'tools/git', 'tools/git'],
+    ['core.hooksPath', '"./tools/git/"', 'tools/git'],
+    ['include.path', '../tools/git/config', 'tools/git/config'],
+    ['includeIf.onbranch:main.path', '../tools/git/config', 'tools/git/config'],
+  ])('%s %s: a command cannot change it, and the file tools ask', async (name, value, place) => {
+    const folders = await repository();
+    const { workspace, git, run, pwned, payload } = folders;
+    mkdirSync(join(workspace, 'tools/git'), { recursive: true });
+    writeFileSync(join(workspace, 'tools/git/config'), '');
+    git('config', name, value.replaceAll('"', ''));
+    if (value.startsWith('"')) writeFileSync(join(workspace, '.git/config'), `[core]\n\thooksPath = ${value} # ours\n`);
+    await run(
+      `printf '${payload}' > tools/git/config; printf '#!/bin/sh\ntouch ${pwned}' > tools/git/post-index-change; chmod +x tools/git/post-index-change;
+       mv tools away; rm -rf tools; mkdir -p tools/git; printf '${payload}' > tools/git/config; echo a > a.txt`,
+    );
+    expect(git('add', 'a.txt').status).toBe(0);
+    git('status');
+    const isHooks = name === 'core.hooksPath';
+    expect(existsSync(pwned)).toBe(false);
+    expect(isHooks && existsSync(join(workspace, 'tools/git/post-index-change'))).toBe(false);
+    for (const [path, access] of [
+      [place, 'delete'],
+      ['tools', 'delete'],
+      [isHooks ? `${place}/new` : place, 'write'],
+    ] as const) {
+      const [subject] = await resolveSubjects([{ kind: 'path', argument: 'path', path, access }], factsOf(folders));
+      expect(subject).toMatchObject({ gitNamed: true });
+    }
+    for (const [path, access] of [
+      ['a.txt', 'write'],
+      ['tools/other', 'write'],
+      [place, 'read'],
+    ] as const) {
+      const [subject] = await resolveSubjects([{ kind: 'path', argument: 'path', path, access }], factsOf(folders));
+      expect(subject).not.toHaveProperty('gitNamed');
+    }
+  });
 });
 
 describe('a repository whose .git leads elsewhere in the workspace', () => {
