@@ -55,6 +55,8 @@ it.each([
   'IFS',
   'SSH_CLIENT',
   'SSH2_CLIENT',
+  'OPENSSL_CONF',
+  'OPENSSL_MODULES',
   'COUNTERSIGN_KEY',
   'TEMPORAL_ADDRESS',
 ])('the variable %s is refused when the call is judged, not when it runs', async (name) => {
