@@ -10,6 +10,13 @@ export function checkResume(
 ): ResumeCheck {
   const { namespace } = client.options;
   const { approvals } = settings().config;
+  // Also of one that is not signed: whoever says which halt they saw ends no other.
+  if (resume.halt !== undefined && resume.halt !== halt.id)
+    return {
+      ok: false,
+      code: 'bad_signature',
+      reason: 'The resume is for another halt: see countersign halt --status.',
+    };
   const checked = verifyResume(resume, { halt, namespace }, approvals, Date.now());
   if (checked.ok) return checked;
   log.warn({ halt, by: resume.by, reason: checked.reason }, 'a resume was refused; the service stays halted');

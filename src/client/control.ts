@@ -25,8 +25,10 @@ export interface ControlOptions {
 }
 
 export interface ResumeOptions extends ControlOptions {
-  /** Signs, in its own name, the end of exactly the halt that holds now. */
+  /** Signs, in its own name, the end of exactly one halt. */
   signer?: Signer;
+  /** The halt that was seen, as `halted` gave it: no other is ended. Default: the one that holds now. */
+  halt?: Halt;
 }
 
 export class Control {
@@ -72,12 +74,13 @@ export class Control {
    * Calls run again; held ones go on by themselves within half a minute. To resume a service that runs is harmless.
    * @throws CountersignError `bad_signature`, where the configuration asks for the signature of one who may resume
    */
-  async resume({ signer, ...options }: ResumeOptions): Promise<void> {
-    const halt = signer && (await this.halted());
+  async resume({ signer, halt: seen, ...options }: ResumeOptions): Promise<void> {
+    const halt = seen ?? (signer && (await this.halted()));
     const { namespace } = this.#transport.client.options;
+    const unsigned = { ...options, ...(seen && { halt: seen.id }) };
     await this.#update(
       CONTROL_MESSAGE.resume,
-      halt ? await signResume({ halt, namespace, reason: options.reason }, signer) : options,
+      halt && signer ? await signResume({ halt, namespace, reason: options.reason }, signer) : unsigned,
     );
   }
 

@@ -188,6 +188,22 @@ test(
   },
 );
 
+test('whoever says which halt they saw ends no other, signed or not', { timeout: 30_000 }, async () => {
+  const { control } = service.countersign;
+  const seen = await control.halt({ by: 'ann', reason: 'drill' });
+  await control.resume({ by: 'ann', reason: 'over' });
+  const real = await control.halt({ by: 'bob', reason: 'fire' });
+  for (const resume of [
+    { by: 'carl', reason: 'drill is over' },
+    { signer: ada.signer, reason: 'drill is over' },
+  ]) {
+    await expect(control.resume({ ...resume, halt: seen })).rejects.toMatchObject({ code: 'bad_signature' });
+    expect(await control.halted()).toEqual(real);
+  }
+  await control.resume({ by: 'bob', reason: 'out', halt: real });
+  expect(await control.halted()).toBeUndefined();
+});
+
 const UNREADABLE = { metadata: { encoding: Buffer.from('binary/strange') }, data: Buffer.from('x') };
 
 test.each([

@@ -60,7 +60,7 @@ test.each(['strange', 'formless'])('a call with the memo %s waits for nothing', 
 
 test('no worker answers for such a call: that is said where somebody decides on it', { timeout: 60_000 }, async () => {
   const approved = service.countersign.approvals.approve(`call/${SESSION}/strange`);
-  await expect(approved).rejects.toMatchObject({ code: 'no_service', message: expect.stringContaining('No worker') });
+  await expect(approved).rejects.toMatchObject({ code: 'no_service' });
 });
 
 test('a session that nobody can read is none, and a call in it is told so', { timeout: 30_000 }, async () => {

@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import { safeText } from '../../approval/render/safe-text.ts';
 import { CountersignError, isCountersignError } from '../../protocol/errors.ts';
+import { canAsk, confirmed } from '../io/confirm.ts';
 import { type Signing, deciderOf, signing } from '../calls/decider.ts';
 import { type Common, defineCommand, onAction } from '../command.ts';
-import { paint, print, printJson } from '../io/output.ts';
+import { note, paint, print, printJson } from '../io/output.ts';
 import type { Ended } from '../program.ts';
 import { haltedBy } from '../render/halted.ts';
 import { STATUS, type Status } from '../status.ts';
@@ -19,7 +20,8 @@ const EXAMPLES = `
 countersign resume --reason 'the rule is fixed'
 
 Calls that were held go on by themselves within half a minute. To resume a service that runs is harmless. Where the configuration asks
-for signatures it takes the key of an approver who may; status 5 where it does not hold.`;
+for signatures it takes the key of an approver who may; status 5 where it does not hold. On a terminal, whoever signs is shown the halt and
+asked.`;
 
 export function command(ended: Ended): Command {
   const resume = defineCommand('resume', 'Lets calls run again after a halt.', EXAMPLES).requiredOption(
@@ -35,8 +37,15 @@ async function run({ reason, json, ...who }: Options): Promise<Status> {
   const { approver: by, signer } = await deciderOf(who);
   return withService(async ({ control }) => {
     const before = await control.halted();
+    if (before && signer && !json && canAsk()) {
+      note(`The service is halted ${haltedBy(before)}.`);
+      if (!(await confirmed('End exactly this halt?'))) {
+        note('Nothing was decided. The halt stands.');
+        return STATUS.undecided;
+      }
+    }
     try {
-      await control.resume({ reason, by, ...(signer && { signer }) });
+      await control.resume({ reason, by, ...(signer && { signer }), ...(before && { halt: before }) });
     } catch (error) {
       if (!isCountersignError(error) || error.code !== 'bad_signature') throw error;
       if (json) printJson({ halted: true, answer: error.code, message: error.message });
