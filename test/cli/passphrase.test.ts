@@ -93,4 +93,22 @@ describe.skipIf(!hasScript)('a key under a passphrase', () => {
       expect.objectContaining({ what: 'decided', approver: 'eve', verified: true }),
     );
   });
+
+  it('ends on a terminal exactly the halt that is shown there', async () => {
+    expect((await json('halt', '--reason', 'fire'))[0]).toBe(0);
+    const answered = async (answer: string, said: string) => {
+      await using terminal = openTerminal(service(), ['resume', '--as', 'eve', '--reason', 'over']);
+      await terminal.shows(QUESTION);
+      terminal.type(`${SECRET}\r`);
+      await terminal.shows('The service is halted by');
+      await terminal.shows('End exactly this halt? [y/N]');
+      terminal.type(`${answer}\r`);
+      await terminal.shows(said);
+      return await terminal.ended();
+    };
+    expect(await answered('n', 'The halt stands.')).toBe(5);
+    expect((await json('halt', '--status'))[1]).toMatchObject({ halted: true });
+    expect(await answered('y', 'Calls run again.')).toBe(0);
+    expect((await json('halt', '--status'))[1]).toMatchObject({ halted: false });
+  });
 });
