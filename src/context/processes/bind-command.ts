@@ -321,13 +321,14 @@ class Walk {
 
   /** What a shell script runs in turn, where it is as simple as a plain command. */
   async #within({ bytes }: ScriptFile, shown: string, nesting: number): Promise<void> {
-    const text = new TextDecoder()
+    const lines = new TextDecoder()
       .decode(bytes)
       .split('\n')
-      .filter((line) => !/^\s*(#.*)?$|^\s*set -[euxo]+( pipefail)?\s*$/.test(line))
-      .join('\n');
-    if (text === '') return;
-    const line = plainLine(text, DEFAULT_SHELL);
+      .filter((one) => !/^[ \t]*(#.*)?$|^[ \t]*set -[euxo]+( pipefail)?[ \t]*$/.test(one));
+    if (lines.length === 0) return;
+    // Only between lines that are whole is such a line one: it may stand in quotes, or belong to the line before it. Blanks are the shell's.
+    const read = lines.map((one) => plainLine(one, DEFAULT_SHELL));
+    const line = read.find((one) => !one.plain) ?? plainLine(lines.join('\n'), DEFAULT_SHELL);
     if (!line.plain) return this.note(`${shown} does more than can be told (${line.why})`);
     if (nesting >= MAX_NESTING) return this.note(`${shown} runs scripts of scripts`);
     for (const { argv, operator } of line.parts) {

@@ -51,6 +51,24 @@ const bind = (
 };
 
 describe('what is bound', () => {
+  it.each([
+    ['a comment in quotes', "echo 'a\n# ' ; python3 evil.py ; echo '\n'"],
+    ['an empty line that ends one', 'echo \\\n\npython3 evil.py'],
+    ['a word that would be a line of its own', 'echo \\\nset -e\npython3 evil.py'],
+    ['a comment behind a blank that is none to a shell', 'echo a\n\u00a0#x/evil'],
+    ['such a word in quotes', "echo 'a\nset -e\n' ; echo 'b\n#' ; python3 evil.py ; echo '\n'"],
+  ])('of a script is all that it runs, whatever is drawn as %s', async (_, text) => {
+    await put('evil.py', 'print(1)');
+    await put('run.sh', `#!/bin/sh\n${text}\n`);
+    expect((await bind('./run.sh')).bound.partly).toBe(true);
+  });
+
+  it('of a script says nothing of its comments, empty lines and settings', async () => {
+    await put('run.sh', '#!/bin/bash\n# builds\n\nset -euo pipefail\n  # it\necho built\n\n');
+    await put('empty.sh', '#!/bin/sh\n# nothing\n\n');
+    for (const script of ['./run.sh', './empty.sh']) expect((await bind(script)).bound.unbound).toEqual([]);
+  });
+
   it('of a plain command is its program, folder and environment', async () => {
     const { bound } = await bind('ls -la /tmp', { sandbox: true });
     expect(bound).toMatchObject({
