@@ -120,3 +120,14 @@ test('the list goes on when the workflow continues as new, and knows what was on
   expect([hashes.length, new Set(hashes).size]).toEqual([last + 10, last + 7]);
   expect(await configLog(service.worker.client, 3)).toHaveLength(3);
 }, 120_000);
+
+test('what was on record stays there when another control workflow takes the place of this one', async () => {
+  const { client, taskQueue } = service.worker;
+  const before = await configLog(client, 10_000);
+  await client.workflow.getHandle(CONTROL_WORKFLOW_ID).terminate('put aside');
+  const anew = { kind: 'loaded', on: 'start', worker: 'test', file: null, hash: 'anew', places: {} };
+  await updateControl(client, taskQueue, CONFIG_CHANGED, anew);
+  const records = await configLog(client, 10_000);
+  expect(records[0]).toMatchObject({ hash: 'anew', before: null });
+  expect(records.slice(1)).toEqual(before);
+}, 60_000);
