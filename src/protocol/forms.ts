@@ -24,7 +24,7 @@ import { type Grant, type Revocation, isGrant, isRevocation } from './grant.ts';
 import { type CallName, isCallId, isSessionId } from './ids.ts';
 import { isJsonObject } from './json.ts';
 import { LIMITS } from './limits.ts';
-import type { CallError } from './outcome.ts';
+import type { CallError, Execution } from './outcome.ts';
 import { type ChildEnded, type ChildRequest, NOTICE_KINDS, type SessionNotice } from './session.ts';
 import { TIERS } from './tool.ts';
 
@@ -251,6 +251,14 @@ export function readWaiting(value: unknown, { session, callId }: CallName): Wait
   return isRoute(route) && isText(summary, 2_000)
     ? { for: 'approval', since, tool, request, route: [...route], summary }
     : undefined;
+}
+
+const ENDED_WITH_ERROR = ['held', 'refused', 'failed', 'denied', 'timed_out', 'unknown'] as const;
+
+/** What a worker says of a try. Whoever knows an activity's id can complete it with anything. */
+export function isExecution(value: unknown): value is Execution {
+  const { status, error } = fieldsOf(value);
+  return status === 'completed' || (isOneOf(ENDED_WITH_ERROR, status) && isString(fieldsOf(error)['message']));
 }
 
 export function readCallError(value: unknown): CallError | undefined {

@@ -34,12 +34,14 @@ export async function bundleWorkflows(
   workflowsPath: string = join(packageRoot(), 'src', 'workflows', 'index.ts'),
 ): Promise<string> {
   const { bundleWorkflowCode } = await import('@temporalio/worker');
+  const payloadConverterPath = join(packageRoot(), 'src', 'workflows', 'payload-converter.ts');
   const silent = (): void => {};
   const complain = (message: string): void => void process.stderr.write(`${message}\n`);
   const { code } = await bundleWorkflowCode({
     workflowsPath,
+    payloadConverterPath,
     // Evaluated once for a worker instead of once for each workflow; they keep no state, and a test holds them to that.
-    preloadModules: [workflowsPath],
+    preloadModules: [workflowsPath, payloadConverterPath],
     logger: { log: silent, trace: silent, debug: silent, info: silent, warn: complain, error: complain },
   });
   return code;

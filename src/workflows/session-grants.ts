@@ -5,6 +5,7 @@ import type { Activities } from '../activities/index.ts';
 import type { SealedDecision } from '../protocol/approval.ts';
 import type { ErrorCode } from '../protocol/errors.ts';
 import { GRANTS_MEMO, GRANT_LIMITS, type Grant, type GrantAnswer, type Revocation } from '../protocol/grant.ts';
+import { fieldsOf } from '../protocol/forms.ts';
 import { isSameJson } from '../protocol/json.ts';
 import { approvalKey, settle, withdraw } from './approvals.ts';
 import { holds, tellCall } from './session-links.ts';
@@ -63,7 +64,11 @@ async function release(self: Session, grant: Grant): Promise<void> {
   self.background += 1;
   try {
     const found = await coveredRequests({ requests, grants: [grant] });
-    for (const covered of found) self.put({ kind: 'granted', covered });
+    // Whoever knows an activity's id can complete it with anything.
+    for (const { request, verified } of found.map(fieldsOf)) {
+      const waits = requests.find(({ digest }) => digest === fieldsOf(request)['digest']);
+      if (waits) self.put({ kind: 'granted', covered: { request: waits, grant, verified: verified === true } });
+    }
   } catch {
     // They wait for a person, as before; every later call is looked at when it is prepared.
   } finally {

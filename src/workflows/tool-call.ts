@@ -26,7 +26,7 @@ import type { Activities } from '../activities/index.ts';
 import { type LadderStep, REFUSALS, type SealedDecision, isSealedAs } from '../protocol/approval.ts';
 import type { CallInput, ExecuteInput, PrepareInput } from '../protocol/call.ts';
 import { callError } from '../protocol/errors.ts';
-import { isAmendment, isCallInput, readSealedDecision } from '../protocol/forms.ts';
+import { isAmendment, isCallInput, isExecution, readSealedDecision } from '../protocol/forms.ts';
 import { plainMarkdown } from '../protocol/markdown.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import type { Ask, CallError, Execution, Outcome, Plan, Prepared } from '../protocol/outcome.ts';
@@ -289,7 +289,7 @@ async function executeOnce(call: CallState, plan: Plan, leave?: Leave): Promise<
       summary,
     }).executeTool;
   try {
-    return await activity(`${call.tool}, try ${call.tries}`)(input);
+    return knownExecution(await activity(`${call.tool}, try ${call.tries}`)(input));
   } catch (error) {
     if (!isWorkerLost(error)) return rethrowCancelled(error);
     if (plan.effect !== 'once') return { status: 'timed_out', error: callError('worker_lost', WORKER_LOST) };
@@ -306,7 +306,7 @@ async function recover(
 ): Promise<Execution> {
   for (let next = 2; ; next += 1) {
     try {
-      return await activity(`${call.tool}, what became of it`)({ ...input, recover: true });
+      return knownExecution(await activity(`${call.tool}, what became of it`)({ ...input, recover: true }));
     } catch (error) {
       if (isCancellation(error)) throw error;
       if (next > PREPARE_BACKOFF.maxTries) {
@@ -317,6 +317,10 @@ async function recover(
   }
 }
 
+const knownExecution = (value: unknown): Execution =>
+  isExecution(value) ? value : { status: 'unknown', error: callError('outcome_unknown', NOT_OURS) };
+
+const NOT_OURS = "What the tool's execution was completed with is none of a worker's answers.";
 const WORKER_LOST = 'The worker was lost while the tool ran.';
 
 const isWorkerLost = (error: unknown): boolean =>

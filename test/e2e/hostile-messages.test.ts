@@ -1,6 +1,9 @@
 /** Anyone in the namespace can send anything to a workflow. Nothing of it may stop a session or a call. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { SessionHandle } from '../../src/client/index.ts';
+import { GRPC_STATUS } from '../../src/protocol/grpc.ts';
+import { WORKFLOW } from '../../src/protocol/names.ts';
 import { runCli } from '../cli/cli.fixture.ts';
 import { openShort } from '../support/short-session.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
@@ -292,6 +295,75 @@ test('a flood of forged decisions on one call holds up no decision on another', 
   const looks = between.filter((event) => event.markerRecordedEventAttributes).length;
   expect([between.length > 0, looks > 0, looks <= 25]).toEqual([true, true, true]);
   await Promise.all([flooded.cancel(), other.cancel()]);
+});
+
+const UNREADABLE = [
+  { metadata: { encoding: Buffer.from('binary/strange') }, data: Buffer.from('x') },
+  { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{') },
+  { data: Buffer.from('x') },
+];
+/** Of UpdateWorkflowExecutionLifecycleStage: the update is over. */
+const COMPLETED = 3;
+
+/** Past the SDK, which would not write such payloads. */
+async function sendUnreadable(
+  id: string,
+  messages: { signals: string[]; updates: string[]; query: string },
+): Promise<void> {
+  const { workflowService, options } = service.countersign.temporal;
+  const { namespace } = options;
+  const workflowExecution = { workflowId: id };
+  for (const payload of UNREADABLE) {
+    const args = { payloads: [payload] };
+    for (const signalName of messages.signals)
+      await workflowService.signalWorkflowExecution({ namespace, workflowExecution, signalName, input: args });
+    for (const name of messages.updates) {
+      const request = { meta: { updateId: randomUUID() }, input: { name, args } };
+      const waitPolicy = { lifecycleStage: COMPLETED } as const;
+      const { outcome } = await workflowService.updateWorkflowExecution({
+        namespace,
+        workflowExecution,
+        request,
+        waitPolicy,
+      });
+      expect(outcome?.failure).toBeTruthy();
+    }
+    const query = { queryType: messages.query, queryArgs: args };
+    const asked = workflowService.queryWorkflow({ namespace, execution: workflowExecution, query });
+    // An answer or an error, as it has an argument or none: what counts is that one comes.
+    await asked.catch((error: unknown) => expect(error).toMatchObject({ code: GRPC_STATUS.invalidArgument }));
+  }
+}
+
+test('messages that nobody can decode stop no session and no call', { timeout: 60_000 }, async () => {
+  const call = await session.start('probe_elevated', { log: service.log, mark: 'unreadable' });
+  expect(await call.settled()).toMatchObject({ state: 'waiting' });
+  const signals = ['requestApproval', 'withdrawApproval', 'escalate', 'decide', 'childEnded', 'notify', 'nonsense'];
+  const updates = ['decide', 'openChild', 'addGrant', 'revokeGrant', 'nonsense'];
+  const { pending } = await session.view();
+  await sendUnreadable('session/hostile', { signals, updates, query: 'standing' });
+  await sendUnreadable(call.id, { signals: ['decision', 'nonsense'], updates: ['amend'], query: 'approval' });
+  expect(await session.view()).toMatchObject({ state: 'open', pending });
+  expect(await service.countersign.approvals.approve(call.id, { approver: 'ada' })).toMatchObject({
+    answer: 'accepted',
+  });
+  expect(await call.outcome()).toMatchObject({ status: 'completed' });
+});
+
+test('a call started by hand with what nobody can decode ends as invalid', async () => {
+  const { workflowService, options } = service.countersign.temporal;
+  for (const [i, payload] of UNREADABLE.entries()) {
+    const workflowId = `call/hostile/unreadable-${i}`;
+    await workflowService.startWorkflowExecution({
+      namespace: options.namespace,
+      requestId: workflowId,
+      workflowId,
+      workflowType: { name: WORKFLOW.call },
+      taskQueue: { name: service.worker.taskQueue },
+      input: { payloads: [payload] },
+    });
+    expect(await service.countersign.call(workflowId).outcome()).toMatchObject({ status: 'invalid' });
+  }
 });
 
 test('after all of it the calls and the session are audited and checked as ever', { timeout: 120_000 }, async () => {

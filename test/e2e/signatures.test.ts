@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -731,6 +732,28 @@ test('an activity completed by a stranger gives a false outcome; what ran was ap
   );
   expect(await call.outcome()).toMatchObject({ status: 'completed', output: 'forged' });
   expect(await ran('stranger')).toBe(1);
+});
+
+test('an activity completed by a stranger with what is no answer, or with what nobody can decode, ends the call as unknown', async () => {
+  const unreadable = { metadata: { encoding: Buffer.from('binary/strange') }, data: Buffer.from('x') };
+  const nothings = [
+    unreadable,
+    ...[null, 'text', {}, { status: 'failed' }].map((one) => defaultPayloadConverter.toPayload(one)),
+  ];
+  for (const [i, payload] of nothings.entries()) {
+    const call = await session.start('probe_elevated', { ...args(`nothing-${i}`), ms: 4_000 });
+    await call.settled();
+    await approve(call, { signer: ada.signer });
+    await expect.poll(() => ran(`nothing-${i}`), { timeout: 10_000 }).toBe(1);
+    const { raw } = await workflows().getHandle(call.id).describe();
+    await service.countersign.temporal.workflowService.respondActivityTaskCompletedById({
+      namespace: 'default',
+      workflowId: call.id,
+      activityId: raw.pendingActivities?.[0]?.activityId ?? '',
+      result: { payloads: [payload] },
+    });
+    expect(await call.outcome()).toMatchObject({ status: 'unknown', error: { code: 'outcome_unknown' } });
+  }
 });
 
 // ── what approvers are shown ────────────────────────────────────────────────
