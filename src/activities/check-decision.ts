@@ -3,7 +3,7 @@
  * waiting. It is the first of two looks: whoever executes checks all of it again.
  */
 import type { Quorum } from '../approval/quorum.ts';
-import { type CountedDecision, admitDecision, wayOut } from '../approval/verify.ts';
+import { type CountedDecision, admitDecision, anybodyMay, wayOut } from '../approval/verify.ts';
 import type { ToolFacts } from '../policy/index.ts';
 import type { ApprovalRequest, Decision, DecisionAnswerStatus } from '../protocol/approval.ts';
 import { isCountersignError } from '../protocol/errors.ts';
@@ -35,14 +35,18 @@ export async function checkDecision(
     const tier = edit ? higherTier(request.tier, edit.tier) : request.tier;
     const facts = requestFacts(dependencies, session, { ...request, tool, tier });
     const { approvals } = dependencies.settings().config;
-    const anybody = approvals.signatures === 'optional' && approvals.approvers.length === 0;
     const counted: CountedDecision[] = [];
     for (const one of [...collected, decision]) {
       const admitted = admitDecision(one, { digest: request.digest, request: facts }, approvals, Date.now());
       if (admitted.ok) counted.push(admitted.counted);
       // What was good before and is no more (an approver was removed) counts no more.
       else if (one === decision)
-        return badSignature(dependencies, request, decision, `${admitted.reason}${wayOut(admitted, anybody)}`);
+        return badSignature(
+          dependencies,
+          request,
+          decision,
+          `${admitted.reason}${wayOut(admitted, anybodyMay(approvals))}`,
+        );
     }
     // A session that was terminated told nobody: its requests stand above as if the calls could still run.
     if (session.state !== 'open') {

@@ -2,7 +2,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { exampleCall, needsSeveral, neverCovered, neverUsed, notCovered, verifyGrant } from '../approval/grants.ts';
 import { requiredFor } from '../approval/quorum.ts';
-import { wayOut } from '../approval/verify.ts';
+import { anybodyMay, wayOut } from '../approval/verify.ts';
 import { described } from '../client/listed.ts';
 import { mapAtMost } from '../common/at-most.ts';
 import { isRevoked, revokeGrant as revoke } from '../context/index.ts';
@@ -74,10 +74,12 @@ async function check(dependencies: Dependencies, grant: Grant, main: KnownSessio
     approvals,
     Date.now(),
   );
-  if (!checked.ok) {
-    const anybody = approvals.signatures === 'optional' && approvals.approvers.length === 0;
-    return { ok: false, code: checked.code, message: `${checked.reason}${wayOut(checked, anybody)}` };
-  }
+  if (!checked.ok)
+    return {
+      ok: false,
+      code: checked.code,
+      message: `${checked.reason}${wayOut(checked, anybodyMay(approvals))}`,
+    };
   const example = await judgedExample(dependencies, main, grant);
   const unfit = unnamed(tool, grant) ?? refusal(example);
   if (unfit !== undefined)

@@ -46,6 +46,10 @@ export interface SignatureSettings {
 }
 
 /** A decision that may count, and by whose hand. */
+/** Whether a decision counts unsigned, in anybody's name. */
+export const anybodyMay = ({ signatures, approvers }: SignatureSettings): boolean =>
+  signatures === 'optional' && approvers.length === 0;
+
 export interface CountedDecision {
   decision: Decision;
   verified: boolean;

@@ -5,6 +5,7 @@ import { fromPlainMarkdown } from '../protocol/markdown.ts';
 import { type Listed, described, listed } from './listed.ts';
 import { redactJson } from '../approval/redact.ts';
 import type { Agreed, Decision, DecisionAnswer } from '../protocol/approval.ts';
+import { countOf } from '../protocol/answers.ts';
 import { readDecision, readDecisionAnswer, readNotice } from '../protocol/forms.ts';
 import { callWorkflowId, parseCallWorkflowId } from '../protocol/ids.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE, SESSION_MESSAGE, WORKFLOW } from '../protocol/names.ts';
@@ -104,7 +105,6 @@ function ownEntries(events: readonly HistoryEvent[]): SessionEntry[] {
   });
 }
 
-const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Of the signals, those that matter to an auditor and stand in no other entry. */

@@ -23,7 +23,7 @@ import { knownSession } from './known-session.ts';
 import { patience } from './patience.ts';
 import { SessionHandle } from './session.ts';
 import type { BuiltInTools } from './tool-types.ts';
-import { type Transport, fromFailure, unreachable, untilTaken } from './transport.ts';
+import { type Transport, fromFailure, reach, untilTaken } from './transport.ts';
 
 /** A worker in this process (src/server/worker.ts): calls then start eagerly, without a trip through the task queue. */
 export interface EmbeddedWorker {
@@ -162,14 +162,12 @@ export class Countersign<Tools = BuiltInTools> {
   async sessions({ all = false } = {}): Promise<SessionRecord[]> {
     const query = `WorkflowType="${WORKFLOW.session}"${all ? ' AND ExecutionStatus!="ContinuedAsNew"' : ' AND ExecutionStatus="Running"'}`;
     const found: SessionRecord[] = [];
-    try {
+    await reach(async () => {
       for await (const info of listed(this.#transport.client, query)) {
         const session = sessionRecord(info);
         if (session) found.push(session);
       }
-    } catch (error) {
-      throw unreachable(error) ?? error;
-    }
+    });
     return found;
   }
 

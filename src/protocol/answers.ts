@@ -10,7 +10,8 @@ import { type Json, isJsonObject } from './json.ts';
 import { type ApprovalRecord, type Artifact, OUTCOME_STATUSES, type Outcome } from './outcome.ts';
 import type { SessionClosed, SessionRecord, SessionState, SessionView } from './session.ts';
 
-const countOf = (value: unknown): number => (Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : 0);
+export const countOf = (value: unknown): number =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : 0;
 const idsIn = (value: unknown): string[] => (Array.isArray(value) ? value.filter(isSessionId) : []);
 
 export function readOutcome(value: unknown): Outcome | undefined {

@@ -3,6 +3,8 @@
  * The hash is the one that every judgement carries (`policy`), so a verdict can be traced to the change that brought its rules.
  */
 
+import { fieldsOf, isString, isText, isTime } from './forms.ts';
+
 /** Update of the control workflow: a worker says what became of its configuration. */
 export const CONFIG_CHANGED = 'configChanged';
 /** Type of the failure that says: this is on record already. */
@@ -101,15 +103,19 @@ export function changesBetween(before: ConfigPlaces, after: ConfigPlaces): Place
 const valueAt = (places: ConfigPlaces, place: string): string | undefined =>
   Object.hasOwn(places, place) ? places[place] : undefined;
 
-const isText = (value: unknown, most: number): value is string => typeof value === 'string' && value.length <= most;
+/** What a report and a record have in common; of a refusal, all of it. */
+function isReported(value: unknown): boolean {
+  const { worker, file, hash, kind, on, error } = fieldsOf(value);
+  if (!isText(worker, 500) || !isText(hash, 100) || !(file === null || isText(file, 4_096))) return false;
+  return kind === 'refused' ? isText(error, 2_000) : on === 'start' || on === 'reload';
+}
 
 /** Anyone in the namespace can send anything. */
 export function isConfigReport(value: unknown): value is ConfigReport {
-  if (typeof value !== 'object' || value === null) return false;
-  const { worker, file, hash, kind, on, places, error } = value as Record<string, unknown>;
-  if (!isText(worker, 500) || !isText(hash, 100) || !(file === null || isText(file, 4_096))) return false;
-  if (kind === 'refused') return isText(error, 2_000);
-  if (kind !== 'loaded' || (on !== 'start' && on !== 'reload')) return false;
+  const { kind, places } = fieldsOf(value);
+  if (!isReported(value)) return false;
+  if (kind === 'refused') return true;
+  if (kind !== 'loaded') return false;
   if (typeof places !== 'object' || places === null) return false;
   return Object.values(places).every((one) => isText(one, 1_000)) && JSON.stringify(places).length <= MOST_PLACES;
 }
@@ -119,18 +125,14 @@ const MOST_PLACES = 600_000;
 
 /** As a control workflow answers, which anybody in the namespace may have started. */
 export function isConfigRecord(value: unknown): value is ConfigRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  const { at, worker, file, hash, kind, error, on, before, changes, more } = value as Record<string, unknown>;
-  // As far from the epoch as a `Date` goes.
-  if (!Number.isSafeInteger(at) || Math.abs(at as number) > 8.64e15) return false;
-  if (!isText(worker, 500) || !isText(hash, 100) || !(file === null || isText(file, 4_096))) return false;
-  if (kind === 'refused') return isText(error, 2_000);
-  if (kind !== 'changed' || (on !== 'start' && on !== 'reload') || !(before === null || isText(before, 100)))
-    return false;
+  const { at, kind, before, changes, more } = fieldsOf(value);
+  if (!isTime(at) || !isReported(value)) return false;
+  if (kind === 'refused') return true;
+  if (kind !== 'changed' || !(before === null || isText(before, 100))) return false;
   return Array.isArray(changes) && changes.every(isChange) && Number.isSafeInteger(more);
 }
 
 function isChange(value: unknown): value is PlaceChange {
-  const { place, before, after } = (value ?? {}) as Record<string, unknown>;
-  return [place, before ?? '', after ?? ''].every((one) => typeof one === 'string');
+  const { place, before, after } = fieldsOf(value);
+  return [place, before ?? '', after ?? ''].every(isString);
 }

@@ -32,13 +32,15 @@ type Fields = Record<string, unknown>;
 
 export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null ? (value as Fields) : {};
-const isText = (value: unknown, most: number): value is string => typeof value === 'string' && value.length <= most;
+export const isText = (value: unknown, most: number): value is string =>
+  typeof value === 'string' && value.length <= most;
 export const isOneOf = <T>(all: readonly T[], value: unknown): value is T =>
   (all as readonly unknown[]).includes(value);
 
 /** As far from the epoch as a `Date` goes. */
 const LAST_TIME = 8.64e15;
-const isTime = (value: unknown): value is number => Number.isInteger(value) && Math.abs(value as number) <= LAST_TIME;
+export const isTime = (value: unknown): value is number =>
+  Number.isInteger(value) && Math.abs(value as number) <= LAST_TIME;
 
 /** As Temporal makes them: a signal to a run of another name fails the task that sends it. */
 const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

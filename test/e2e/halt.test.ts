@@ -13,6 +13,7 @@ import type { Halt } from '../../src/protocol/control.ts';
 import { type TemporalServer, startTemporal } from '../../src/server/temporal.ts';
 import { approver } from '../approval/support.ts';
 import { marks, probeTools } from '../support/probe-tools.ts';
+import { type RawStart, STRANGE, startRaw } from '../support/raw-workflow.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
 
 let dataDir: string;
@@ -204,45 +205,31 @@ test('whoever says which halt they saw ends no other, signed or not', { timeout:
   expect(await control.halted()).toBeUndefined();
 });
 
-const UNREADABLE = { metadata: { encoding: Buffer.from('binary/strange') }, data: Buffer.from('x') };
-
-test.each([
-  ['whose memo nobody can decode', { type: 'control', queue: 'countersign', input: [], memo: { strange: UNREADABLE } }],
-  ['whose arguments are none', { type: 'control', queue: 'countersign', input: [UNREADABLE], memo: {} }],
-  ['that nobody runs', { type: 'strange', queue: 'nobody', input: [], memo: {} }],
-])(
-  'a halt is heard in the place of a stranger’s control workflow %s',
-  { timeout: 60_000 },
-  async (_, { type, queue, input, memo }) => {
-    const { control, temporal } = service.countersign;
-    await temporal.workflow
-      .getHandle('countersign-control')
-      .terminate()
-      .catch(() => undefined);
-    await temporal.workflowService.startWorkflowExecution({
-      namespace: 'default',
-      requestId: randomUUID(),
-      workflowId: 'countersign-control',
-      workflowType: { name: type },
-      taskQueue: { name: queue },
-      input: { payloads: input },
-      memo: { fields: memo },
-    });
-    expect(await control.halted()).toBeUndefined();
-    const halt = await control.halt({ by: 'ada', reason: 'fire' });
-    expect(halt).toMatchObject({ by: 'ada', reason: 'fire' });
-    expect(await control.halted()).toEqual(halt);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    const mark = randomUUID();
-    const call = await session.start('probe_once', args(mark));
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect(await marks(service.log, `begin ${mark}`)).toBe(0);
-    expect(await control.halt({ by: 'bob', reason: 'again' })).toEqual(halt);
-    await control.resume({ by: 'ada', reason: 'over' });
-    expect(await control.halted()).toBeUndefined();
-    expect(await call.outcome()).toMatchObject({ status: 'completed' });
-  },
-);
+test.each<[string, Omit<RawStart, 'workflowId'>]>([
+  ['whose memo nobody can decode', { type: 'control', taskQueue: 'countersign', memo: { strange: STRANGE } }],
+  ['whose arguments are none', { type: 'control', taskQueue: 'countersign', input: STRANGE }],
+  ['that nobody runs', { type: 'strange' }],
+])('a halt is heard in the place of a stranger’s control workflow %s', { timeout: 60_000 }, async (_, stranger) => {
+  const { control, temporal } = service.countersign;
+  await temporal.workflow
+    .getHandle('countersign-control')
+    .terminate()
+    .catch(() => undefined);
+  await startRaw(temporal, { workflowId: 'countersign-control', ...stranger });
+  expect(await control.halted()).toBeUndefined();
+  const halt = await control.halt({ by: 'ada', reason: 'fire' });
+  expect(halt).toMatchObject({ by: 'ada', reason: 'fire' });
+  expect(await control.halted()).toEqual(halt);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const mark = randomUUID();
+  const call = await session.start('probe_once', args(mark));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(await marks(service.log, `begin ${mark}`)).toBe(0);
+  expect(await control.halt({ by: 'bob', reason: 'again' })).toEqual(halt);
+  await control.resume({ by: 'ada', reason: 'over' });
+  expect(await control.halted()).toBeUndefined();
+  expect(await call.outcome()).toMatchObject({ status: 'completed' });
+});
 
 test(
   'an agent has so many calls running, so many waiting, and more are told to come back',

@@ -1,11 +1,12 @@
 /** Anyone in the namespace can start a workflow of any type, with the memo and the search attributes of their choice. No listing ends by it. */
-import { type Payload, METADATA_ENCODING_KEY, encodingKeys } from '@temporalio/common';
+import type { Payload } from '@temporalio/common';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { SessionHandle } from '../../src/client/index.ts';
 import { callsSince } from '../../src/cli/judge/recorded-calls.ts';
 import { CALL_MEMO } from '../../src/protocol/call.ts';
 import { CALL_STATE, SEARCH_ATTRIBUTE, WORKFLOW } from '../../src/protocol/names.ts';
 import { SESSION_MEMO } from '../../src/protocol/session.ts';
+import { UNREADABLE, bytes, startRaw } from '../support/raw-workflow.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
 
 const address = inject('temporalAddress');
@@ -14,41 +15,17 @@ let service: TestService;
 let session: SessionHandle<Record<string, unknown>>;
 let asked: string;
 
-const text = (value: string): Uint8Array => new TextEncoder().encode(value);
-const payload = (encoding: string, data: string): Payload => ({
-  metadata: { [METADATA_ENCODING_KEY]: text(encoding) },
-  data: text(data),
-});
-const keyword = (value: string): Payload => ({
-  metadata: { [METADATA_ENCODING_KEY]: encodingKeys.METADATA_ENCODING_JSON, type: text('Keyword') },
-  data: text(JSON.stringify(value)),
-});
-
-const UNREADABLE: Record<string, Payload> = {
-  'of an unknown encoding': payload('binary/strange', 'x'),
-  'that is not what it says it is': payload('json/plain', '{'),
-  'without an encoding': { data: text('x') },
-};
-
-/** Past the SDK, which would not write such payloads. */
-async function start(type: string, workflowId: string, memo: Record<string, Payload>, code: string): Promise<void> {
-  const { workflowService, options } = service.countersign.temporal;
-  await workflowService.startWorkflowExecution({
-    namespace: options.namespace,
-    requestId: workflowId,
+const start = (type: string, workflowId: string, memo: Record<string, Payload>, code: string): Promise<void> =>
+  startRaw(service.countersign.temporal, {
+    type,
     workflowId,
-    workflowType: { name: type },
-    taskQueue: { name: 'nobody' },
-    memo: { fields: memo },
+    memo,
     searchAttributes: {
-      indexedFields: {
-        [SEARCH_ATTRIBUTE.state]: keyword(CALL_STATE.waiting),
-        [SEARCH_ATTRIBUTE.session]: keyword(SESSION),
-        [SEARCH_ATTRIBUTE.code]: keyword(code),
-      },
+      [SEARCH_ATTRIBUTE.state]: CALL_STATE.waiting,
+      [SEARCH_ATTRIBUTE.session]: SESSION,
+      [SEARCH_ATTRIBUTE.code]: code,
     },
   });
-}
 
 beforeAll(async () => {
   service = await startTestService({ address, taskQueue: SESSION });
@@ -60,7 +37,7 @@ beforeAll(async () => {
   const { request } = await service.countersign.approvals.show(asked);
   const description = await service.countersign.temporal.workflow.getHandle(asked).describe();
   const code = String(description.searchAttributes[SEARCH_ATTRIBUTE.code]?.[0]);
-  for (const [i, memo] of Object.values(UNREADABLE).entries()) {
+  for (const [i, memo] of UNREADABLE.entries()) {
     await start(WORKFLOW.call, `call/${SESSION}/unreadable-${i}`, { [CALL_MEMO]: memo }, code);
     await start(WORKFLOW.session, `session/unreadable-${i}`, { [SESSION_MEMO]: memo }, code);
   }
@@ -74,7 +51,7 @@ beforeAll(async () => {
       .toString()
       .replaceAll(`"callId":"asked"`, `"callId":"${callId}"`)
       .replaceAll(request.digest, `sha256:${String(i).padStart(64, '0')}`);
-    await start(WORKFLOW.call, `call/${SESSION}/${callId}`, { [CALL_MEMO]: { ...waiting, data: text(data) } }, code);
+    await start(WORKFLOW.call, `call/${SESSION}/${callId}`, { [CALL_MEMO]: { ...waiting, data: bytes(data) } }, code);
   }
 });
 

@@ -5,6 +5,7 @@ import type { SessionHandle } from '../../src/client/index.ts';
 import { GRPC_STATUS } from '../../src/protocol/grpc.ts';
 import { WORKFLOW } from '../../src/protocol/names.ts';
 import { runCli } from '../cli/cli.fixture.ts';
+import { UNREADABLE, startRaw } from '../support/raw-workflow.ts';
 import { openShort } from '../support/short-session.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
 
@@ -297,11 +298,6 @@ test('a flood of forged decisions on one call holds up no decision on another', 
   await Promise.all([flooded.cancel(), other.cancel()]);
 });
 
-const UNREADABLE = [
-  { metadata: { encoding: Buffer.from('binary/strange') }, data: Buffer.from('x') },
-  { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{') },
-  { data: Buffer.from('x') },
-];
 /** Of UpdateWorkflowExecutionLifecycleStage: the update is over. */
 const COMPLETED = 3;
 
@@ -351,17 +347,10 @@ test('messages that nobody can decode stop no session and no call', { timeout: 6
 });
 
 test('a call started by hand with what nobody can decode ends as invalid', async () => {
-  const { workflowService, options } = service.countersign.temporal;
-  for (const [i, payload] of UNREADABLE.entries()) {
+  for (const [i, input] of UNREADABLE.entries()) {
     const workflowId = `call/hostile/unreadable-${i}`;
-    await workflowService.startWorkflowExecution({
-      namespace: options.namespace,
-      requestId: workflowId,
-      workflowId,
-      workflowType: { name: WORKFLOW.call },
-      taskQueue: { name: service.worker.taskQueue },
-      input: { payloads: [payload] },
-    });
+    const { taskQueue } = service.worker;
+    await startRaw(service.countersign.temporal, { type: WORKFLOW.call, workflowId, taskQueue, input });
     expect(await service.countersign.call(workflowId).outcome()).toMatchObject({ status: 'invalid' });
   }
 });

@@ -26,6 +26,7 @@ import type { Execution } from '../../src/protocol/outcome.ts';
 import { approver } from '../approval/support.ts';
 import { eventNames } from '../support/history.ts';
 import { marks } from '../support/probe-tools.ts';
+import { STRANGE } from '../support/raw-workflow.ts';
 import { type TestService, startTestService } from '../support/worker.ts';
 
 const { ResetWorkflowExecutionRequest } = proto.temporal.api.workflowservice.v1;
@@ -735,9 +736,8 @@ test('an activity completed by a stranger gives a false outcome; what ran was ap
 });
 
 test('an activity completed by a stranger with what is no answer, or with what nobody can decode, ends the call as unknown', async () => {
-  const unreadable = { metadata: { encoding: Buffer.from('binary/strange') }, data: Buffer.from('x') };
   const nothings = [
-    unreadable,
+    STRANGE,
     ...[null, 'text', {}, { status: 'failed' }].map((one) => defaultPayloadConverter.toPayload(one)),
   ];
   for (const [i, payload] of nothings.entries()) {

@@ -61,7 +61,7 @@ export interface Resolving {
   /** A link anywhere on the way is an error. */
   refuseLinks?: boolean;
   /** Where paths led when policy judged them; one that leads elsewhere now is an error. */
-  judged?: JudgedPaths;
+  judged?: JudgedPaths | undefined;
 }
 
 /** Resolves, gives the place to `use`, and lets go of every descriptor when that is done. */

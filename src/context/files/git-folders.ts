@@ -27,8 +27,7 @@ export function gitFolders(root: string): string[] {
 const NAMES = /^[ \t]*(hookspath|path)[ \t]*=[ \t]*"?([^"\n#;]+)/gim;
 
 /** Canonical paths, in the workspace and outside of those folders, of what their configuration names: hooks (`core.hooksPath`) and further configuration (`include.path`). */
-export function gitNamed(root: string): string[] {
-  const folders = gitFolders(root);
+export function gitNamed(root: string, folders = gitFolders(root)): string[] {
   const found = folders.flatMap((folder) =>
     [...(textOf(`${folder}/config`) ?? '').matchAll(NAMES)].flatMap(([, name = '', value = '']) => {
       const from = name.toLowerCase() === 'path' ? folder : root;

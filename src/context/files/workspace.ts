@@ -26,10 +26,8 @@ export interface WorkspaceOptions {
   /** Largest file that is read or written; 100 MB unless given. */
   maxFileBytes?: number;
   /** Where the call's paths led when it was judged. */
-  judged?: JudgedPaths;
+  judged?: JudgedPaths | undefined;
 }
-
-const NOTHING_JUDGED: JudgedPaths = new Map();
 
 /**
  * Reads. FIFOs, sockets and devices are refused without being opened. Hard links are read like any file: a session has no way to
@@ -40,7 +38,7 @@ export function openReader({
   protection,
   signal,
   maxFileBytes = MAX_FILE_BYTES,
-  judged = NOTHING_JUDGED,
+  judged,
 }: WorkspaceOptions): FileReader {
   const how: Resolving = { root, protection, followLast: true, judged };
   return {
@@ -68,7 +66,7 @@ export function openReader({
 
 /** Changes. A file that is replaced is a new inode: other hard links keep the old content. */
 export function openWriter(options: WorkspaceOptions & { journal: Journal }): FileWriter {
-  const { root, protection, signal, journal, maxFileBytes = MAX_FILE_BYTES, judged = NOTHING_JUDGED } = options;
+  const { root, protection, signal, journal, maxFileBytes = MAX_FILE_BYTES, judged } = options;
   const how: Resolving = { root, protection, followLast: true, createParents: true, judged };
   return {
     write: (path, bytes, { ifHash } = {}) =>

@@ -13,7 +13,7 @@ export interface ElevatedOptions {
   protection: Protection;
   signal: AbortSignal;
   /** Where the call's paths led when it was judged. */
-  judged?: JudgedPaths;
+  judged?: JudgedPaths | undefined;
 }
 
 /** Deletes by the path that the approver saw: one with a link in it is refused, because a link can lead elsewhere by now. */

@@ -17,7 +17,7 @@ export interface ProcessesOptions {
   protection: Protection;
   signal: AbortSignal;
   /** Where the call's paths led when it was judged. */
-  judged?: JudgedPaths;
+  judged?: JudgedPaths | undefined;
   /** Copies of approved scripts, to show in the sandbox. */
   sealed?: readonly { path: string; inside: string }[];
   /** What of the workspace commands in the sandbox may not change; what is built in, unless given. */
@@ -89,7 +89,7 @@ export const workingFolderOf = (
   cwd: string,
   root: string,
   protection: Protection,
-  judged: JudgedPaths = new Map(),
+  judged: JudgedPaths | undefined,
 ): Promise<string> =>
   withPlace(cwd, { root, protection, followLast: true, judged }, ({ path, entry }) => {
     if (entry === undefined)

@@ -72,7 +72,8 @@ export class Binds {
   #protectGit(workspace: Held): void {
     const git = this.#holdChild(workspace, '.git');
     if (git?.directory === false) this.#bind('--ro-bind-fd', git.fd, `${workspace.path}/.git`);
-    for (const path of gitFolders(workspace.path)) {
+    const folders = gitFolders(workspace.path);
+    for (const path of folders) {
       const held = this.#mountPoint(workspace, path.slice(workspace.path.length + 1).split('/'));
       if (held === undefined) continue;
       this.#doors.push(shutGitDoors(held));
@@ -82,7 +83,7 @@ export class Binds {
       }
       this.#shutLinks(workspace, held);
     }
-    for (const path of gitNamed(workspace.path)) this.#shutPath(workspace, path);
+    for (const path of gitNamed(workspace.path, folders)) this.#shutPath(workspace, path);
   }
 
   /** Nothing can be mounted over a link, so where a person set one among what git obeys, nothing in that folder changes, nor what the link leads to. */

@@ -18,7 +18,7 @@ export interface SearcherOptions {
   protection: Protection;
   signal: AbortSignal;
   /** Where the call's paths led when it was judged. */
-  judged?: JudgedPaths;
+  judged?: JudgedPaths | undefined;
   backend: 'sandbox' | 'host' | 'disabled';
   sandbox: SandboxOptions;
 }
@@ -26,7 +26,7 @@ export interface SearcherOptions {
 const TIMEOUT_MS = 30_000;
 
 export function openSearcher(options: SearcherOptions): Searcher {
-  const { root, protection, judged = new Map() } = options;
+  const { root, protection, judged } = options;
   return {
     async search(query) {
       // Refuses what leads outside, and gives the name without links: ripgrep would follow one that is named.

@@ -6,6 +6,7 @@
 import { type Command, type Redirection, type SyntaxNode, type Word, type WordPart, forEachChild } from 'unbash';
 import type { CallFacts, ResolvedSubject } from '../types.ts';
 import { parsed } from './parse.ts';
+import { WRAPPERS } from './programs.ts';
 
 type CommandSubject = Extract<ResolvedSubject, { kind: 'command' }>;
 
@@ -160,13 +161,13 @@ const scriptIn = (redirection: Redirection): string =>
 
 const set = (names: string): ReadonlySet<string> => new Set(names.split(' '));
 
+/** Wrappers that take a script, not a program and its words. */
+const TAKES_SCRIPT = set('eval source . at batch crontab trap');
 /** Programs that run what stands after them. */
-const RUNS_REST = set(
-  'sudo doas su env nice ionice timeout time nohup setsid stdbuf command builtin exec xargs parallel watch chroot unshare ' +
-    'nsenter strace ltrace flock taskset chrt setarch busybox toybox find fd ssh script systemd-run pkexec runuser firejail bwrap ' +
-    'prlimit setpriv choom fakeroot tmux screen xvfb-run dbus-run-session entr coproc numactl cgexec runcon sg capsh unbuffer rlwrap faketime eatmydata proot valgrind perf dtach ' +
-    'jobs ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ssh-agent linux32 linux64 i386 x86_64 systemd-inhibit start-stop-daemon logsave gosu su-exec tini dumb-init chronic aa-exec sshpass',
-);
+const RUNS_REST: ReadonlySet<string> = new Set([
+  ...[...WRAPPERS].filter((name) => !TAKES_SCRIPT.has(name)),
+  ...set('ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1'),
+]);
 /** Programs that read a script from an argument or from their input. */
 const READS_SCRIPT = set(
   'sh bash rbash dash ash zsh ksh mksh csh tcsh fish eval trap . source su sg runuser ssh watch script flock parallel env busybox tmux screen unbuffer capsh mapfile readarray compgen complete fc at batch',
